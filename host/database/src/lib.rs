@@ -1,0 +1,1 @@
+//! The database envelope: read-only execution of approved SQL, the catalogue, the SQLSTATE taxonomy, probes.

@@ -1,0 +1,1 @@
+//! Chat providers behind one trait: roles, keys, budgets, retries, deadlines, replies cleaned.

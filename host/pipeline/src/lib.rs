@@ -1,0 +1,1 @@
+//! The ask: one state machine from a question to an honest ending.

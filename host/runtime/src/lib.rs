@@ -1,0 +1,1 @@
+//! The component runtime: load, grant, limit, call. The one place that makes a wasmtime store.

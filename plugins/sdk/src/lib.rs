@@ -1,0 +1,1 @@
+//! The guest crate: bindings of the contract, prompt and reply helpers, a native test harness.
