@@ -48,7 +48,15 @@ impl AskRequest {
     /// A question with everything else left to the defaults.
     #[must_use]
     pub fn new(question: Question) -> Self {
-        Self { question, domain: None, mode: Mode::Agent, follow_up_of: None, choice: None, now: None, max_rows: None }
+        Self {
+            question,
+            domain: None,
+            mode: Mode::Agent,
+            follow_up_of: None,
+            choice: None,
+            now: None,
+            max_rows: None,
+        }
     }
 }
 

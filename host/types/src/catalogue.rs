@@ -44,7 +44,9 @@ impl Catalogue {
     #[must_use]
     pub fn resolve(&self, name: &str) -> Option<&Relation> {
         let named = self.relations.get(name)?;
-        self.search_path.iter().find_map(|schema| named.iter().find(|relation| relation.table.schema == *schema))
+        self.search_path
+            .iter()
+            .find_map(|schema| named.iter().find(|relation| relation.table.schema == *schema))
     }
 
     /// All relations, by name and then in the order they were added.

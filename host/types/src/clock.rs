@@ -2,13 +2,13 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::{Timestamp, ZonedDateTime};
 use thiserror::Error;
 
 /// `now` in a domain's time zone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clock {
-    now: Zoned,
+    now: ZonedDateTime,
     zone: String,
     fiscal_year_start: u8,
 }
@@ -38,7 +38,7 @@ impl Clock {
             return Err(ClockError::Month(fiscal_year_start));
         }
         let tz = TimeZone::get(zone).map_err(|_| ClockError::Zone(zone.to_owned()))?;
-        Ok(Self { now: now.to_zoned(tz), zone: zone.to_owned(), fiscal_year_start })
+        Ok(Self { now: now.to_zoned_datetime(tz), zone: zone.to_owned(), fiscal_year_start })
     }
 
     /// Reads the `now` of a request: an instant in RFC 3339, or a date, which means its noon in `zone`.
@@ -52,7 +52,7 @@ impl Clock {
         let wrong = || ClockError::Now(text.chars().take(64).collect());
         let date = text.parse::<jiff::civil::Date>().map_err(|_| wrong())?;
         let tz = TimeZone::get(zone).map_err(|_| ClockError::Zone(zone.to_owned()))?;
-        date.at(12, 0, 0, 0).to_zoned(tz).map(|noon| noon.timestamp()).map_err(|_| wrong())
+        date.at(12, 0, 0, 0).to_zoned_datetime(tz).map(|noon| noon.timestamp()).map_err(|_| wrong())
     }
 
     /// The instant, RFC 3339 in UTC, to the second.

@@ -90,7 +90,9 @@ pub enum QuestionError {
     #[error("the question is empty: write what you want to know")]
     Empty,
     /// More than [`QUESTION_LIMIT`] characters.
-    #[error("the question has {length} characters, the limit is {QUESTION_LIMIT}: ask for one thing at a time")]
+    #[error(
+        "the question has {length} characters, the limit is {QUESTION_LIMIT}: ask for one thing at a time"
+    )]
     TooLong {
         /// Characters it has.
         length: usize,
