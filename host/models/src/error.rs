@@ -1,0 +1,91 @@
+//! Why a model gave no reply. Every case is infrastructure: it ends an ask as failed and never counts as an attempt.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// No reply, and what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// No model is configured for the role.
+    #[error(
+        "no model is configured for the role `{role}`: set [models.roles.{role}], or AIRLOCK_MODEL_URL and AIRLOCK_MODEL"
+    )]
+    NotConfigured {
+        /// The role.
+        role: &'static str,
+    },
+    /// Nothing answered at the endpoint.
+    #[error(
+        "the model endpoint `{endpoint}` cannot be reached ({why}): is it running, and is the address right?"
+    )]
+    Unreachable {
+        /// Host and port.
+        endpoint: String,
+        /// What the network said.
+        why: String,
+    },
+    /// The deadline passed.
+    #[error("the model endpoint `{endpoint}` did not answer within {}: raise models.deadline_seconds or ask a faster model", seconds(*after))]
+    TimedOut {
+        /// Host and port.
+        endpoint: String,
+        /// The deadline.
+        after: Duration,
+    },
+    /// Too many requests, still after retries.
+    #[error("the model endpoint `{endpoint}` is over its rate limit: {message}")]
+    Busy {
+        /// Host and port.
+        endpoint: String,
+        /// What it said.
+        message: String,
+    },
+    /// The daily quota of every key is spent.
+    #[error("the quota of every key for `{endpoint}` is spent: {message}")]
+    QuotaSpent {
+        /// Host and port.
+        endpoint: String,
+        /// What it said.
+        message: String,
+    },
+    /// It answered with an error of its own.
+    #[error("the model endpoint `{endpoint}` answered {status}: {message}")]
+    Answered {
+        /// Host and port.
+        endpoint: String,
+        /// HTTP status.
+        status: u16,
+        /// What it said, shortened.
+        message: String,
+    },
+    /// What it sent is not what the protocol says.
+    #[error(
+        "the model endpoint `{endpoint}` sent what is not a reply of its protocol ({why}): is `kind` right for it?"
+    )]
+    Unreadable {
+        /// Host and port.
+        endpoint: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
+}
+
+impl ModelError {
+    /// Whether it was the clock that ended it: 504 rather than 502 or 503.
+    #[must_use]
+    pub const fn is_timeout(&self) -> bool {
+        matches!(self, Self::TimedOut { .. })
+    }
+
+    /// Whether another provider may do better than this one.
+    #[must_use]
+    pub(crate) const fn spare_may_help(&self) -> bool {
+        !matches!(self, Self::NotConfigured { .. })
+    }
+}

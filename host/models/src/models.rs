@@ -1,0 +1,295 @@
+//! Models by role: who is asked, how often, with which key, and for how long.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use airlock_types::ask::Tokens;
+
+use crate::config::{ConfigError, ModelsConfig, ProviderKind};
+use crate::error::ModelError;
+use crate::key::Key;
+use crate::price::Prices;
+use crate::provider::{Attempt, Endpoint, Prompt, Provider};
+use crate::reply;
+
+/// What a model is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// Small and quick: phrasing, choosing.
+    Fast,
+    /// The one that writes SQL.
+    Reasoning,
+    /// The one that judges.
+    Review,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Reasoning, Self::Review];
+
+    /// The word in the contract and the configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Reasoning => "reasoning",
+            Self::Review => "review",
+        }
+    }
+
+    /// The role with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+}
+
+/// What is wanted back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Prose.
+    Text,
+    /// One statement, to be found by [`reply::statement`].
+    Sql,
+    /// A JSON object of this schema.
+    Json(String),
+}
+
+/// One question to a model.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who is asked.
+    pub role: Role,
+    /// Standing instructions.
+    pub system: String,
+    /// The question, context included.
+    pub prompt: String,
+    /// What is wanted back.
+    pub shape: Shape,
+    /// The stage's own limit; the smaller of it and the role's holds.
+    pub max_output_tokens: Option<u32>,
+    /// When the whole ask ends; the call's own deadline may be earlier.
+    pub until: Option<Instant>,
+}
+
+/// What a model said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The reply without its reasoning.
+    pub text: String,
+    /// The statement in it, when one was wanted and found.
+    pub sql: Option<String>,
+    /// Whether the provider cut it at its token limit.
+    pub truncated: bool,
+    /// As the provider counted.
+    pub tokens: Tokens,
+    /// US dollars; `None` when the price is unknown.
+    pub cost: Option<f64>,
+    /// The model that answered.
+    pub model: String,
+    /// From request to reply, retries included.
+    pub took: Duration,
+}
+
+/// A provider with its keys, and which of them is in use.
+struct Keyed {
+    provider: Provider,
+    keys: Vec<Option<Key>>,
+    current: AtomicUsize,
+}
+
+/// A model of a provider.
+struct Seat {
+    keyed: Arc<Keyed>,
+    model: String,
+}
+
+struct Cast {
+    first: Seat,
+    spare: Option<Seat>,
+    max_output_tokens: u32,
+}
+
+/// Every configured model, by role.
+pub struct Models {
+    roles: BTreeMap<Role, Cast>,
+    prices: Prices,
+    deadline: Duration,
+}
+
+/// Requests for one reply from one provider before it is called busy.
+const TRIES: u32 = 4;
+
+impl Models {
+    /// Models as configured. `variable` reads an environment variable.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the key of the configuration and the remedy.
+    pub fn from_config(
+        config: &ModelsConfig,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let deadline = config.deadline()?;
+        let mut providers = BTreeMap::new();
+        for (name, provider) in &config.providers {
+            let endpoint = Endpoint::parse(&provider.url)
+                .ok_or_else(|| ConfigError::Url { provider: name.clone(), url: provider.url.clone() })?;
+            let read = |named: &Option<String>| match named {
+                None => Ok(None),
+                Some(variable_name) => match variable(variable_name) {
+                    Some(value) => Ok(Some(Key::new(&value))),
+                    None => Err(ConfigError::KeyVariable {
+                        provider: name.clone(),
+                        variable: variable_name.clone(),
+                    }),
+                },
+            };
+            let first = match read(&provider.key_env)? {
+                Some(key) => Some(key),
+                None => provider.key.clone(),
+            };
+            let mut keys = vec![first];
+            keys.extend(read(&provider.spare_key_env)?.map(Some));
+            let provider = Provider::new(provider.kind, endpoint).map_err(ConfigError::Client)?;
+            providers.insert(name.clone(), Arc::new(Keyed { provider, keys, current: AtomicUsize::new(0) }));
+        }
+        let mut roles = BTreeMap::new();
+        for (name, role) in &config.roles {
+            let parsed = Role::parse(name).ok_or_else(|| ConfigError::Role(name.clone()))?;
+            let seat = |provider: &str, model: &str| match providers.get(provider) {
+                Some(keyed) => Ok(Seat { keyed: Arc::clone(keyed), model: model.to_owned() }),
+                None => Err(ConfigError::Provider { role: name.clone(), provider: provider.to_owned() }),
+            };
+            let cast = Cast {
+                first: seat(&role.provider, &role.model)?,
+                spare: role.spare.as_ref().map(|spare| seat(&spare.provider, &spare.model)).transpose()?,
+                max_output_tokens: role.max_output_tokens.unwrap_or(2_048),
+            };
+            roles.insert(parsed, cast);
+        }
+        Ok(Self { roles, prices: config.prices.clone(), deadline })
+    }
+
+    /// Whether there is any model at all.
+    #[must_use]
+    pub fn available(&self) -> bool {
+        !self.roles.is_empty()
+    }
+
+    /// The model that plays a role, for health and records.
+    #[must_use]
+    pub fn model(&self, role: Role) -> Option<&str> {
+        self.cast(role).map(|cast| cast.first.model.as_str())
+    }
+
+    fn cast(&self, role: Role) -> Option<&Cast> {
+        self.roles
+            .get(&role)
+            .or_else(|| self.roles.get(&Role::Reasoning))
+            .or_else(|| self.roles.values().next())
+    }
+
+    /// Asks, within the deadline, with retries on bursts, the spare key on a spent quota and the spare provider when the
+    /// first is down.
+    ///
+    /// # Errors
+    /// [`ModelError`]; each is infrastructure.
+    pub async fn ask(&self, call: &Call) -> Result<Reply, ModelError> {
+        let cast = self.cast(call.role).ok_or(ModelError::NotConfigured { role: call.role.as_str() })?;
+        let begun = Instant::now();
+        let own = begun + self.deadline;
+        let until = call.until.map_or(own, |until| until.min(own));
+        match self.ask_seat(&cast.first, cast, call, begun, until).await {
+            Ok(reply) => Ok(reply),
+            Err(error) => match &cast.spare {
+                Some(spare) if error.spare_may_help() => {
+                    tracing::warn!(%error, model = spare.model, "asking the spare provider");
+                    // The spare gets a deadline of its own: the first one's silence has used up the call's.
+                    let until = call.until.unwrap_or(Instant::now() + self.deadline);
+                    self.ask_seat(spare, cast, call, begun, until).await
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    async fn ask_seat(
+        &self,
+        seat: &Seat,
+        cast: &Cast,
+        call: &Call,
+        begun: Instant,
+        until: Instant,
+    ) -> Result<Reply, ModelError> {
+        let prompt = Prompt {
+            model: &seat.model,
+            system: &call.system,
+            user: &call.prompt,
+            max_output_tokens: call
+                .max_output_tokens
+                .map_or(cast.max_output_tokens, |n| n.min(cast.max_output_tokens)),
+            json: matches!(call.shape, Shape::Json(_)),
+        };
+        let keyed = &seat.keyed;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let at = keyed.current.load(Ordering::Relaxed);
+            let key = keyed.keys.get(at).and_then(Option::as_ref);
+            let left = until.saturating_duration_since(Instant::now());
+            let late = || ModelError::TimedOut {
+                endpoint: keyed.provider.endpoint().to_string(),
+                after: until.saturating_duration_since(begun),
+            };
+            let attempt = match tokio::time::timeout(left, keyed.provider.send(&prompt, key)).await {
+                Ok(attempt) => attempt,
+                Err(_) => return Err(late()),
+            };
+            match attempt {
+                Attempt::Reply(raw) => {
+                    let text = reply::without_reasoning(&raw.text);
+                    let sql = (call.shape == Shape::Sql).then(|| reply::statement(&text)).flatten();
+                    let cost = self.prices.cost(&seat.model, raw.tokens);
+                    let (truncated, tokens, model) = (raw.truncated, raw.tokens, seat.model.clone());
+                    return Ok(Reply { text, sql, truncated, tokens, cost, model, took: begun.elapsed() });
+                }
+                Attempt::QuotaSpent(message) => {
+                    let next = at + 1;
+                    if next >= keyed.keys.len() {
+                        return Err(ModelError::QuotaSpent {
+                            endpoint: keyed.provider.endpoint().to_string(),
+                            message,
+                        });
+                    }
+                    // Another ask may have moved on already; moving twice would skip a key.
+                    let moved =
+                        keyed.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
+                    tracing::warn!(
+                        rotated = moved.is_ok(),
+                        "the daily quota of a key is spent, using the next one"
+                    );
+                }
+                Attempt::Again { error, after } => {
+                    let wait = after.unwrap_or_else(|| Duration::from_millis(250 << tries.min(6)));
+                    if tries >= TRIES || Instant::now() + wait >= until {
+                        return Err(error);
+                    }
+                    tracing::debug!(%error, wait_ms = wait.as_millis(), "asking the model again");
+                    tokio::time::sleep(wait).await;
+                }
+                Attempt::Failed(error) => return Err(error),
+            }
+        }
+    }
+
+    /// What kind of protocol each role speaks, for health.
+    #[must_use]
+    pub fn describe(&self) -> Vec<(Role, String, ProviderKind)> {
+        self.roles
+            .iter()
+            .map(|(role, cast)| (*role, cast.first.model.clone(), cast.first.keyed.provider.kind()))
+            .collect()
+    }
+}

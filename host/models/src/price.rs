@@ -1,0 +1,45 @@
+//! What tokens cost. An unknown price is unknown, never zero.
+
+use std::collections::BTreeMap;
+
+use airlock_types::ask::Tokens;
+use serde::Deserialize;
+
+/// Price of one model in US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Sent.
+    pub input: f64,
+    /// Received.
+    pub output: f64,
+}
+
+/// Prices by model name.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Prices(BTreeMap<String, Price>);
+
+impl Prices {
+    /// Cost of these tokens in US dollars; `None` when the model has no price here.
+    #[must_use]
+    pub fn cost(&self, model: &str, tokens: Tokens) -> Option<f64> {
+        let price = self.0.get(model)?;
+        #[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
+        let cost = |count: u64, per_million: f64| count as f64 * per_million / 1_000_000.0;
+        Some(cost(tokens.input, price.input) + cost(tokens.output, price.output))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_price_is_not_zero() {
+        let prices = Prices(BTreeMap::from([("m".to_owned(), Price { input: 2.0, output: 10.0 })]));
+        let tokens = Tokens { input: 500_000, output: 100_000 };
+        assert_eq!(prices.cost("m", tokens), Some(2.0));
+        assert_eq!(prices.cost("other", tokens), None);
+    }
+}

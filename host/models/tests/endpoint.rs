@@ -1,0 +1,233 @@
+//! Against a server on loopback that speaks the real protocols: retries, rotation, deadlines, spare, replies.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use airlock_models::{Call, ModelError, Models, ModelsConfig, Role, Shape};
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use serde_json::{Value, json};
+
+/// What the server says next, and what it was asked.
+#[derive(Clone, Default)]
+struct Script {
+    replies: Arc<Mutex<VecDeque<(u16, Value, Option<&'static str>)>>>,
+    seen: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
+    delay: Option<Duration>,
+}
+
+async fn speak(State(script): State<Script>, headers: HeaderMap, body: axum::Json<Value>) -> Response {
+    script.seen.lock().unwrap().push((headers, body.0));
+    if let Some(delay) = script.delay {
+        tokio::time::sleep(delay).await;
+    }
+    let (status, body, retry_after) =
+        script.replies.lock().unwrap().pop_front().unwrap_or((500, json!({"error": "script is over"}), None));
+    let mut response = (StatusCode::from_u16(status).unwrap(), axum::Json(body)).into_response();
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert("retry-after", seconds.parse().unwrap());
+    }
+    response
+}
+
+async fn serve(script: Script) -> String {
+    let router = Router::new()
+        .route("/v1/chat/completions", post(speak))
+        .route("/v1/messages", post(speak))
+        .with_state(script);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    format!("http://{address}")
+}
+
+fn said(text: &str) -> Value {
+    json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+           "usage": {"prompt_tokens": 12, "completion_tokens": 3}})
+}
+
+fn call() -> Call {
+    Call {
+        role: Role::Reasoning,
+        system: "Write SQL.".to_owned(),
+        prompt: "How many bills?".to_owned(),
+        shape: Shape::Sql,
+        max_output_tokens: None,
+        until: None,
+    }
+}
+
+fn models(toml: &str) -> Models {
+    let config: ModelsConfig = toml::from_str(toml).unwrap();
+    Models::from_config(&config, |name| match name {
+        "FIRST_KEY" => Some("sk-first".to_owned()),
+        "SPARE_KEY" => Some("sk-spare".to_owned()),
+        _ => None,
+    })
+    .unwrap()
+}
+
+fn one(url: &str) -> Models {
+    models(&format!(
+        r#"deadline_seconds = 5
+        [providers.main]
+        url = "{url}"
+        key_env = "FIRST_KEY"
+        spare_key_env = "SPARE_KEY"
+        [roles.reasoning]
+        provider = "main"
+        model = "m"
+        [prices.m]
+        input = 1.0
+        output = 2.0"#
+    ))
+}
+
+fn script(replies: impl IntoIterator<Item = (u16, Value, Option<&'static str>)>) -> Script {
+    Script { replies: Arc::new(Mutex::new(replies.into_iter().collect())), ..Script::default() }
+}
+
+#[tokio::test]
+async fn a_reply_is_cleaned_counted_and_priced() {
+    let script = script([(200, said("<think>no</think>```sql\nSELECT count(*) FROM bills\n```"), None)]);
+    let models = one(&serve(script.clone()).await);
+    let reply = models.ask(&call()).await.unwrap();
+    assert_eq!(reply.sql.as_deref(), Some("SELECT count(*) FROM bills"));
+    assert_eq!((reply.tokens.input, reply.tokens.output), (12, 3));
+    assert_eq!(reply.cost, Some(0.000_018));
+    let seen = script.seen.lock().unwrap();
+    let (headers, body) = &seen[0];
+    assert_eq!(headers["authorization"], "Bearer sk-first");
+    assert_eq!(body["temperature"], 0);
+}
+
+#[tokio::test]
+async fn a_burst_is_waited_out_with_the_same_key() {
+    let busy = json!({"error": {"message": "tokens per minute (TPM) exceeded"}});
+    let script = script([(429, busy, Some("0")), (503, json!({}), Some("0")), (200, said("SELECT 1"), None)]);
+    let models = one(&serve(script.clone()).await);
+    assert!(models.ask(&call()).await.is_ok());
+    let seen = script.seen.lock().unwrap();
+    assert_eq!(seen.len(), 3);
+    assert!(seen.iter().all(|(headers, _)| headers["authorization"] == "Bearer sk-first"));
+}
+
+#[tokio::test]
+async fn a_spent_daily_quota_moves_to_the_spare_key_and_stays_there() {
+    let spent = json!({"error": {"message": "Rate limit reached on tokens per day (TPD) for sk-first"}});
+    let script = script([
+        (429, spent.clone(), Some("600")),
+        (200, said("SELECT 1"), None),
+        (200, said("SELECT 2"), None),
+        (429, spent, None),
+    ]);
+    let models = one(&serve(script.clone()).await);
+    models.ask(&call()).await.unwrap();
+    models.ask(&call()).await.unwrap();
+    let error = models.ask(&call()).await.unwrap_err();
+    assert!(matches!(error, ModelError::QuotaSpent { .. }), "{error}");
+    let used: Vec<String> = script
+        .seen
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|(headers, _)| headers["authorization"].to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(used, ["Bearer sk-first", "Bearer sk-spare", "Bearer sk-spare", "Bearer sk-spare"]);
+}
+
+#[tokio::test]
+async fn an_error_never_repeats_the_key() {
+    let script = script([(401, json!({"error": {"message": "Incorrect API key: sk-first"}}), None)]);
+    let models = one(&serve(script).await);
+    let error = models.ask(&call()).await.unwrap_err();
+    assert_eq!(
+        error,
+        ModelError::Answered {
+            endpoint: error_endpoint(&error),
+            status: 401,
+            message: "Incorrect API key: ***".to_owned()
+        }
+    );
+}
+
+fn error_endpoint(error: &ModelError) -> String {
+    match error {
+        ModelError::Answered { endpoint, .. } => endpoint.clone(),
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn a_slow_model_is_given_up_at_the_deadline() {
+    let script = Script { delay: Some(Duration::from_secs(60)), ..Script::default() };
+    let models = one(&serve(script).await);
+    let mut call = call();
+    call.until = Some(std::time::Instant::now() + Duration::from_millis(300));
+    let error = models.ask(&call).await.unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+}
+
+#[tokio::test]
+async fn a_model_that_is_down_is_named_and_the_spare_answers() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = one(&format!("http://{gone}")).ask(&call()).await.unwrap_err();
+    assert!(
+        matches!(&error, ModelError::Unreachable { endpoint, .. } if *endpoint == gone.to_string()),
+        "{error}"
+    );
+
+    let up = serve(script([(
+        200,
+        json!({"content": [{"type": "thinking", "text": ""}, {"type": "text", "text": "SELECT 1"}],
+        "stop_reason": "max_tokens", "usage": {"input_tokens": 5, "output_tokens": 1}}),
+        None,
+    )]))
+    .await;
+    let models = models(&format!(
+        r#"[providers.main]
+        url = "http://{gone}"
+        [providers.other]
+        kind = "anthropic"
+        url = "{up}"
+        [roles.reasoning]
+        provider = "main"
+        model = "m"
+        spare = {{ provider = "other", model = "n" }}"#
+    ));
+    let reply = models.ask(&call()).await.unwrap();
+    assert_eq!((reply.model.as_str(), reply.sql.as_deref(), reply.truncated), ("n", Some("SELECT 1"), true));
+    assert_eq!(reply.cost, None);
+}
+
+#[tokio::test]
+async fn what_is_no_reply_of_the_protocol_is_told() {
+    for body in [json!({}), json!({"choices": []}), json!([1, 2]), json!("<html>")] {
+        let models = one(&serve(script([(200, body.clone(), None)])).await);
+        let error = models.ask(&call()).await.unwrap_err();
+        assert!(matches!(error, ModelError::Unreadable { .. }), "{body}: {error}");
+    }
+    let models =
+        one(&serve(script([(200, json!({"choices": [{"message": {"reasoning_content": "hm"}}]}), None)]))
+            .await);
+    assert_eq!(models.ask(&call()).await.unwrap().sql, None);
+}
+
+#[test]
+fn a_bad_configuration_names_its_key() {
+    for (toml, want) in [
+        ("[roles.clever]\nprovider = \"x\"\nmodel = \"m\"", "models.roles.clever"),
+        ("[roles.fast]\nprovider = \"x\"\nmodel = \"m\"", "[models.providers.x]"),
+        ("[providers.x]\nurl = \"nowhere\"", "models.providers.x.url"),
+        ("[providers.x]\nurl = \"http://h\"\nkey_env = \"ABSENT\"", "ABSENT"),
+        ("deadline_seconds = 0", "models.deadline_seconds"),
+    ] {
+        let config: ModelsConfig = toml::from_str(toml).unwrap();
+        let error = Models::from_config(&config, |_| None).err().unwrap();
+        assert!(error.to_string().contains(want), "{error}");
+    }
+}
