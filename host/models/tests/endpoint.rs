@@ -1,5 +1,7 @@
 //! Against a server on loopback that speaks the real protocols: retries, rotation, deadlines, spare, replies.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,10 +14,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
 
+/// Status, body and `Retry-After` of one reply.
+type Said = (u16, Value, Option<&'static str>);
+
 /// What the server says next, and what it was asked.
 #[derive(Clone, Default)]
 struct Script {
-    replies: Arc<Mutex<VecDeque<(u16, Value, Option<&'static str>)>>>,
+    replies: Arc<Mutex<VecDeque<Said>>>,
     seen: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
     delay: Option<Duration>,
 }
@@ -87,7 +92,7 @@ fn one(url: &str) -> Models {
     ))
 }
 
-fn script(replies: impl IntoIterator<Item = (u16, Value, Option<&'static str>)>) -> Script {
+fn script(replies: impl IntoIterator<Item = Said>) -> Script {
     Script { replies: Arc::new(Mutex::new(replies.into_iter().collect())), ..Script::default() }
 }
 
