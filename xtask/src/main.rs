@@ -1,1 +1,63 @@
-fn main() {}
+//! The commands of the repository: `cargo xtask demo`, `test`, `lint` and `plugins`.
+
+mod component;
+mod demo;
+mod fingerprint;
+mod grants;
+mod install;
+mod lint;
+mod plugins;
+mod preflight;
+mod progress;
+mod suite;
+mod tidy;
+mod wasm;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Build, demonstrate and test airlock.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// A private PostgreSQL, the demo shop, the server, one question answered.
+    Demo(demo::Demo),
+    /// The whole suite.
+    Test(suite::Suite),
+    /// Formatting, clippy and the rules of the tree.
+    Lint(lint::Lint),
+    /// Build the built-in stages into components.
+    Plugins(plugins::Plugins),
+}
+
+/// What every command that may obtain something takes.
+#[derive(Args, Clone, Copy)]
+struct Obtain {
+    /// Print the commands that would obtain what is missing, and run none of them.
+    #[arg(long)]
+    no_install: bool,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Demo(command) => command.run(),
+        Command::Test(command) => command.run(),
+        Command::Lint(command) => command.run(),
+        Command::Plugins(command) => command.run(),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `cargo xtask demo`: from a fresh clone to an answer.
+
+use std::process::{Command, ExitCode, ExitStatus};
+
+use anyhow::{Context, Result, bail};
+
+use crate::install::Apt;
+use crate::progress::Step;
+use crate::wasm::Toolchain;
+use crate::workspace::{Workspace, forget_cargo_run};
+use crate::{Obtain, plugins, preflight};
+
+/// A private PostgreSQL, the demo shop, the server, one question answered.
+#[derive(clap::Args)]
+pub struct Demo {
+    #[command(flatten)]
+    obtain: Obtain,
+    /// Stop after the answer, with the exit code that tells its outcome.
+    #[arg(long)]
+    once: bool,
+    /// Ask this instead of the demo's own question.
+    #[arg(long, value_name = "TEXT")]
+    question: Option<String>,
+}
+
+impl Demo {
+    /// Builds what is not built and runs `airlock demo`.
+    pub fn run(&self) -> Result<ExitCode> {
+        let workspace = Workspace::find()?;
+        if !prepare(&workspace, self.obtain)? {
+            return Ok(ExitCode::FAILURE);
+        }
+        let step = Step::begin(
+            "build the server",
+            "minutes the first time (the WebAssembly compiler takes most), seconds later",
+        );
+        // All members resolve together, as the tests build them, so that no dependency is compiled twice.
+        let status = workspace.cargo().args(["build", "--workspace", "--bin", "airlock"]).status()?;
+        if !status.success() {
+            bail!("the server did not build");
+        }
+        step.done();
+
+        let mut airlock = Command::new(workspace.target.join("debug/airlock"));
+        forget_cargo_run(&mut airlock);
+        airlock.current_dir(&workspace.root).arg("demo").arg("--components").arg(workspace.components());
+        if self.once {
+            airlock.arg("--once");
+        }
+        if let Some(question) = &self.question {
+            airlock.arg("--question").arg(question);
+        }
+        hand_over(airlock)
+    }
+}
+
+/// What building and testing need: the machine's tools, then the components. `false` when `--no-install` left a gap.
+pub fn prepare(workspace: &Workspace, obtain: Obtain) -> Result<bool> {
+    let mut apt = Apt::new(obtain.no_install);
+    let tools = preflight::ensure(&mut apt, obtain.no_install)?;
+    let toolchain = Toolchain::obtain(None, &mut apt, obtain.no_install)?;
+    let (true, Some(toolchain)) = (tools, toolchain) else {
+        eprintln!("Run the commands above, then try again.");
+        return Ok(false);
+    };
+    plugins::build(workspace, &toolchain, &[])?;
+    Ok(true)
+}
+
+/// Becomes the program: its exit code and the terminal's signals are its own.
+#[cfg(unix)]
+fn hand_over(mut program: Command) -> Result<ExitCode> {
+    use std::os::unix::process::CommandExt;
+    let name = program.get_program().to_string_lossy().into_owned();
+    Err(program.exec()).with_context(|| format!("{name} could not be started"))
+}
+
+#[cfg(not(unix))]
+fn hand_over(mut program: Command) -> Result<ExitCode> {
+    let name = program.get_program().to_string_lossy().into_owned();
+    let status = program.status().with_context(|| format!("{name} could not be started"))?;
+    Ok(exit_code(status))
+}
+
+/// The exit code of a program that ended; one when a signal ended it.
+pub fn exit_code(status: ExitStatus) -> ExitCode {
+    status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+}

@@ -1,0 +1,141 @@
+//! The reviewed grants, and their copy with the digests of what was built.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::component::{Encoded, short_name};
+
+/// Every grant of a file.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grants {
+    /// In the order of the file.
+    #[serde(rename = "grant")]
+    pub grants: Vec<Grant>,
+}
+
+/// What one component may do. The meaning of the fields is told at the head of `plugins/grants.toml`.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// The component's name.
+    pub component: String,
+    /// Its file, beside the grants. Written by the build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// SHA-256 of its file. Written by the build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Interfaces it may serve.
+    pub stages: Vec<String>,
+    /// Domains it may serve.
+    pub domains: Vec<String>,
+    /// Interfaces with functions that it may call.
+    pub imports: Vec<String>,
+    /// Roles of models it may ask.
+    pub model_roles: Vec<String>,
+}
+
+impl Grants {
+    /// Reads the copy that a build wrote.
+    pub fn read_built(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        toml::from_str(&text).with_context(|| path.display().to_string())
+    }
+
+    /// Reads the reviewed file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let grants = Self::read_built(path)?;
+        let mut seen = BTreeMap::new();
+        for grant in &grants.grants {
+            let plain =
+                grant.component.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+            if !plain || grant.component.is_empty() {
+                bail!(
+                    "{}: component `{}`: use lower-case letters, digits and hyphens",
+                    path.display(),
+                    grant.component
+                );
+            }
+            if grant.file.is_some() || grant.digest.is_some() {
+                bail!(
+                    "{}: `{}` names its file or digest: the build writes those",
+                    path.display(),
+                    grant.component
+                );
+            }
+            if seen.insert(&grant.component, ()).is_some() {
+                bail!("{}: `{}` stands there twice", path.display(), grant.component);
+            }
+        }
+        Ok(grants)
+    }
+
+    /// Writes the copy that the host reads.
+    pub fn to_toml(&self) -> Result<String> {
+        let body = toml::to_string(self).context("the grants do not write as TOML")?;
+        Ok(format!("# Written by `cargo xtask plugins` from plugins/grants.toml. Do not edit.\n\n{body}"))
+    }
+}
+
+impl Grant {
+    /// The crate that the component is built from.
+    pub fn package(&self) -> String {
+        format!("airlock-stage-{}", self.component)
+    }
+
+    /// What of this component goes beyond the grant; the host would refuse it too.
+    pub fn excess(&self, encoded: &Encoded) -> Vec<String> {
+        let beyond = |what: &str, named: &[String], granted: &[String]| {
+            let more: Vec<&str> = named.iter().map(|name| short_name(name)).collect();
+            let more = more.into_iter().filter(|name| !granted.iter().any(|it| it == name));
+            more.map(|name| format!("{what} {name}")).collect::<Vec<_>>()
+        };
+        let mut excess = beyond("imports", &encoded.imports, &self.imports);
+        excess.extend(beyond("serves", &encoded.exports, &self.stages));
+        excess
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reviewed() -> Grants {
+        Grants::read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugins/grants.toml"))).unwrap()
+    }
+
+    #[test]
+    fn the_reviewed_grants_read_and_write() {
+        let mut grants = reviewed();
+        assert!(grants.grants.len() >= 7);
+        for grant in &mut grants.grants {
+            grant.file = Some(format!("{}.wasm", grant.component));
+            grant.digest = Some("00".repeat(32));
+        }
+        let again: Grants = toml::from_str(&grants.to_toml().unwrap()).unwrap();
+        assert_eq!(again.grants.len(), grants.grants.len());
+        assert_eq!(again.grants[0].digest, grants.grants[0].digest);
+    }
+
+    #[test]
+    fn what_goes_beyond_the_grant_is_named() {
+        let grant = reviewed().grants.into_iter().find(|grant| grant.component == "planner").unwrap();
+        let of = |imports: &[&str], exports: &[&str]| {
+            let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            grant.excess(&Encoded { bytes: Vec::new(), imports: texts(imports), exports: texts(exports) })
+        };
+        assert_eq!(
+            of(&["airlock:plugin/log@0.1.0"], &["airlock:plugin/planner@0.1.0"]),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            of(&["airlock:plugin/sql@0.1.0", "wasi:random/random@0.2.0"], &["airlock:plugin/repair@0.1.0"]),
+            ["imports sql", "imports wasi:random/random@0.2.0", "serves repair"]
+        );
+    }
+}

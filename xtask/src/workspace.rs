@@ -1,0 +1,101 @@
+//! Where the repository, its build products and its cache are, and cargo as a person would have called it.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+/// The repository and its folders.
+pub struct Workspace {
+    /// The folder of the root `Cargo.toml`.
+    pub root: PathBuf,
+    /// Cargo's target directory.
+    pub target: PathBuf,
+}
+
+#[derive(serde::Deserialize)]
+struct Metadata {
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
+}
+
+impl Workspace {
+    /// The workspace that this command was called in.
+    pub fn find() -> Result<Self> {
+        let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output();
+        let output = output.context("cargo is not on the PATH")?;
+        let metadata: Metadata = serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim()))?;
+        Ok(Self { root: metadata.workspace_root, target: metadata.target_directory })
+    }
+
+    /// Where the components and their grants are put.
+    pub fn components(&self) -> PathBuf {
+        self.target.join("components")
+    }
+
+    /// Cargo, in the root of the workspace.
+    pub fn cargo(&self) -> Command {
+        let mut command = cargo();
+        command.current_dir(&self.root);
+        command
+    }
+}
+
+/// What outlives a target directory: `$XDG_CACHE_HOME/airlock`, else `~/.cache/airlock`.
+pub fn cache() -> Result<PathBuf> {
+    let base = env::var_os("XDG_CACHE_HOME").filter(|dir| Path::new(dir).is_absolute()).map(PathBuf::from);
+    let base = base.or_else(|| env::home_dir().map(|home| home.join(".cache")));
+    Ok(base.context("neither XDG_CACHE_HOME nor HOME is set")?.join("airlock"))
+}
+
+/// The first file of this name on the PATH.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+}
+
+fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    forget_cargo_run(&mut command);
+    command
+}
+
+/// Takes back what `cargo run` told this process about xtask: build scripts watch some of these names, and a crate
+/// such as `ring` would be built again whenever the caller changes.
+pub fn forget_cargo_run(command: &mut Command) {
+    const ABOUT_XTASK: [&str; 5] = [
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_PATH",
+        "CARGO_MANIFEST_LINKS",
+        "CARGO_CRATE_NAME",
+        "CARGO_BIN_NAME",
+    ];
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || ABOUT_XTASK.contains(&&*text) {
+            command.env_remove(&name);
+        }
+    }
+    match library_path() {
+        Some(path) => command.env("LD_LIBRARY_PATH", path),
+        None => command.env_remove("LD_LIBRARY_PATH"),
+    };
+}
+
+/// The caller's own library path: without the folders of build products and toolchains that `cargo run` put before it.
+fn library_path() -> Option<OsString> {
+    let path = env::var_os("LD_LIBRARY_PATH")?;
+    let executable = env::current_exe().ok()?;
+    let profile = executable.parent()?;
+    let own = |dir: &PathBuf| {
+        !dir.as_os_str().is_empty()
+            && !dir.starts_with(profile)
+            && !dir.join("rustlib").is_dir()
+            && !dir.components().any(|part| part.as_os_str() == "rustlib")
+    };
+    let kept: Vec<PathBuf> = env::split_paths(&path).filter(own).collect();
+    if kept.is_empty() { None } else { env::join_paths(kept).ok() }
+}
