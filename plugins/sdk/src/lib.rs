@@ -21,6 +21,7 @@
 pub mod bindings;
 pub mod contract;
 mod export;
+pub mod failure;
 mod guest;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod harness;
