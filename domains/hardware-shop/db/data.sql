@@ -285,7 +285,7 @@ INSERT INTO bill_items
 SELECT row_number() OVER (ORDER BY n, k), n - 900, prod_id, qty, rate, qty * rate FROM sale_line WHERE n > 900 ORDER BY n, k;
 
 INSERT INTO bill_archive
-SELECT 'A' || to_char(dt, 'YYYY') || '-' || lpad(number_in_year::text, 4, '0'), dt, upper(c.cust_name), e.emp_name, t.items, t.lines, t.disc, t.gross - t.disc,
+SELECT 'A' || to_char(dt, 'YYYY') || '-' || lpad(number_in_year::text, 4, '0'), dt, c.cust_name, e.emp_name, t.items, t.lines, t.disc, t.gross - t.disc,
     CASE WHEN s.status = 'CANCELLED' THEN NULL WHEN s.cust_id IS NOT NULL AND (unpaid OR pg_temp.roll('archive credit', n) < 0.6) THEN 'CREDIT'
         WHEN pg_temp.roll('archive mode', n) < 0.52 THEN 'CASH' WHEN pg_temp.roll('archive mode', n) < 0.90 THEN 'UPI' ELSE 'CARD' END,
     CASE WHEN s.status = 'PAID' AND s.cust_id IS NOT NULL AND unpaid THEN 'UNPAID' ELSE s.status END
