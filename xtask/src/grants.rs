@@ -24,13 +24,11 @@ pub struct Grants {
 pub struct Grant {
     /// The component's name.
     pub component: String,
-    /// Its file, beside the grants. Written by the build.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// SHA-256 of its file. Written by the build.
+    /// SHA-256 of its file, `NAME.wasm` beside the grants. Written by the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Interfaces it may serve.
+    /// Stages it may serve.
+    #[serde(rename = "stage")]
     pub stages: Vec<String>,
     /// Domains it may serve.
     pub domains: Vec<String>,
@@ -61,12 +59,8 @@ impl Grants {
                     grant.component
                 );
             }
-            if grant.file.is_some() || grant.digest.is_some() {
-                bail!(
-                    "{}: `{}` names its file or digest: the build writes those",
-                    path.display(),
-                    grant.component
-                );
+            if grant.digest.is_some() {
+                bail!("{}: `{}` names its digest: the build writes that", path.display(), grant.component);
             }
             if seen.insert(&grant.component, ()).is_some() {
                 bail!("{}: `{}` stands there twice", path.display(), grant.component);
@@ -88,6 +82,11 @@ impl Grant {
         format!("airlock-stage-{}", self.component)
     }
 
+    /// The component's file, beside the grants.
+    pub fn file(&self) -> String {
+        format!("{}.wasm", self.component)
+    }
+
     /// What of this component goes beyond the grant; the host would refuse it too.
     pub fn excess(&self, encoded: &Encoded) -> Vec<String> {
         let beyond = |what: &str, named: &[String], granted: &[String]| {
@@ -95,8 +94,12 @@ impl Grant {
             let more = more.into_iter().filter(|name| !granted.iter().any(|it| it == name));
             more.map(|name| format!("{what} {name}")).collect::<Vec<_>>()
         };
+        // A composer is a generator that asks no model; the contract has one interface for both.
+        let interface =
+            |stage: &String| if stage == "composer" { "generator".to_owned() } else { stage.clone() };
+        let interfaces: Vec<String> = self.stages.iter().map(interface).collect();
         let mut excess = beyond("imports", &encoded.imports, &self.imports);
-        excess.extend(beyond("serves", &encoded.exports, &self.stages));
+        excess.extend(beyond("serves", &encoded.exports, &interfaces));
         excess
     }
 }
@@ -114,7 +117,6 @@ mod tests {
         let mut grants = reviewed();
         assert!(grants.grants.len() >= 7);
         for grant in &mut grants.grants {
-            grant.file = Some(format!("{}.wasm", grant.component));
             grant.digest = Some("00".repeat(32));
         }
         let again: Grants = toml::from_str(&grants.to_toml().unwrap()).unwrap();

@@ -14,7 +14,7 @@ use crate::fingerprint::{Fingerprint, sha256};
 use crate::grants::{Grant, Grants};
 use crate::install::Apt;
 use crate::progress::Step;
-use crate::wasm::{Source, TARGET, Toolchain};
+use crate::wasm::{Source, TARGET, Toolchain, cargo_home};
 use crate::workspace::Workspace;
 
 const PROFILE: &str = "plugin";
@@ -101,10 +101,7 @@ fn compile(
     toolchain: &Toolchain,
     grants: &[&Grant],
 ) -> Result<(BTreeMap<String, PathBuf>, bool)> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default();
-    // A component's digest must not tell on whose machine it was built.
-    let remaps = [(home, "cargo"), (workspace.root.clone(), "airlock")];
+    let remaps = [(cargo_home(), "cargo"), (workspace.root.clone(), "airlock")];
     let mut command = toolchain.cargo(&workspace.root, &remaps);
     command.args(["build", "--keep-going", "--lib", "--profile", PROFILE, "--target", TARGET]);
     command.arg("--target-dir").arg(workspace.target.join("wasm"));
@@ -155,7 +152,7 @@ fn assemble(module: &Path, grant: &Grant, folder: &Path) -> Result<()> {
     if !excess.is_empty() {
         bail!("beyond its grant in plugins/grants.toml: {}", excess.join(", "));
     }
-    write_whole(&folder.join(file_name(grant)), &encoded.bytes)?;
+    write_whole(&folder.join(grant.file()), &encoded.bytes)?;
     eprintln!("    {}", summary(grant, &encoded));
     Ok(())
 }
@@ -174,17 +171,12 @@ fn summary(grant: &Grant, encoded: &Encoded) -> String {
     )
 }
 
-fn file_name(grant: &Grant) -> String {
-    format!("{}.wasm", grant.component)
-}
-
 /// Writes the grants of the components that are there, each with its digest; tells whether all are.
 fn write_grants(grants: &Grants, folder: &Path) -> Result<bool> {
     let mut there = Vec::new();
     for grant in &grants.grants {
-        if let Ok(bytes) = fs::read(folder.join(file_name(grant))) {
-            let (file, digest) = (Some(file_name(grant)), Some(sha256(&bytes)));
-            there.push(Grant { file, digest, ..grant.clone() });
+        if let Ok(bytes) = fs::read(folder.join(grant.file())) {
+            there.push(Grant { digest: Some(sha256(&bytes)), ..grant.clone() });
         }
     }
     let complete = there.len() == grants.grants.len();
@@ -206,8 +198,8 @@ fn stamp(folder: &Path, built_from: &str) -> Result<String> {
     let mut print = Fingerprint::default();
     let written = Grants::read_built(&folder.join("grants.toml"))?;
     print.add("grants.toml", &fs::read(folder.join("grants.toml"))?);
-    for file in written.grants.iter().filter_map(|grant| grant.file.as_deref()) {
-        print.add(file, &fs::read(folder.join(file))?);
+    for file in written.grants.iter().map(Grant::file) {
+        print.add(&file, &fs::read(folder.join(&file))?);
     }
     Ok(format!("{built_from}\n{}\n", print.finish()))
 }
@@ -249,7 +241,7 @@ mod tests {
         let reviewed = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugins/grants.toml"));
         let grants = Grants::read(reviewed).unwrap();
         for grant in &grants.grants {
-            fs::write(folder.path().join(file_name(grant)), &grant.component).unwrap();
+            fs::write(folder.path().join(grant.file()), &grant.component).unwrap();
         }
         assert!(write_grants(&grants, folder.path()).unwrap());
         fs::write(folder.path().join(STAMP), stamp(folder.path(), "sources").unwrap()).unwrap();

@@ -74,8 +74,7 @@ impl Toolchain {
     /// Its cargo, free of variables meant for another build, in `root`. `remaps` are path prefixes that the
     /// components must not carry.
     pub fn cargo(&self, root: &Path, remaps: &[(PathBuf, &str)]) -> Command {
-        let mut flags: Vec<String> =
-            remaps.iter().map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).collect();
+        let mut flags = remapped(remaps);
         let mut command = match self {
             Self::Active { .. } => Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
             Self::Debian { sysroot, .. } => {
@@ -111,6 +110,17 @@ fn clean(command: &mut Command) {
             command.env_remove(&name);
         }
     }
+}
+
+/// Cargo's folder of fetched sources.
+pub fn cargo_home() -> PathBuf {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default()
+}
+
+/// Flags that replace path prefixes in what is compiled: a component must not tell on whose machine it was built.
+fn remapped(prefixes: &[(PathBuf, &str)]) -> Vec<String> {
+    prefixes.iter().map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).collect()
 }
 
 /// The active toolchain, if it carries the target.
@@ -213,6 +223,7 @@ fn build_std() -> Result<()> {
     let mut command = Command::new(DEBIAN_CARGO);
     clean(&mut command);
     command.env_remove("RUSTUP_TOOLCHAIN").env("RUSTC", DEBIAN_RUSTC).env("RUSTC_BOOTSTRAP", "1");
+    command.env("CARGO_ENCODED_RUSTFLAGS", remapped(&[(cargo_home(), "cargo")]).join("\x1f"));
     command.current_dir(work.join("crate")).args(["build", "-Zbuild-std=std,panic_abort", "--release"]);
     command.args(["--target", TARGET, "--target-dir"]).arg(work.join("target"));
     let status = command.status().context(DEBIAN_CARGO)?;
