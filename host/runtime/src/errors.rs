@@ -1,0 +1,257 @@
+//! What can go wrong: making a runtime, loading a component, calling one.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use airlock_types::ContentHash;
+use thiserror::Error;
+
+use crate::bounds::BrokenRule;
+use crate::contract::types::StageError;
+use crate::contract::{PACKAGE, VERSION};
+use crate::grants::Stage;
+use crate::limits::{Limit, LimitHit};
+
+/// No runtime can be made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RuntimeError {
+    /// The component engine refused the configuration or the machine has no room for it.
+    #[error("the component engine does not start: {0}")]
+    Engine(String),
+    /// The ticker thread cannot be started.
+    #[error("the thread that measures compute time does not start: {0}")]
+    Ticker(#[source] std::io::Error),
+    /// The folder of the compiled-code cache cannot be used.
+    #[error("the compiled-code cache at {path} cannot be used: {reason}")]
+    Cache {
+        /// The folder.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+}
+
+/// A component is not loaded.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("component `{component}` is not loaded: {kind}")]
+pub struct LoadError {
+    /// Its name in the grants.
+    pub component: String,
+    /// Why, and what to do.
+    pub kind: LoadErrorKind,
+}
+
+/// Why a component is not loaded.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LoadErrorKind {
+    /// The bytes are compiled code, which would run without a sandbox.
+    #[error(
+        "it is machine code made by an engine, which is never accepted; hand in the .wasm it was made from"
+    )]
+    Precompiled,
+    /// The bytes are not a component.
+    #[error("it is {found}, not a WebAssembly component; build it with `airlock plugin build`")]
+    NotAComponent {
+        /// What they look like.
+        found: &'static str,
+    },
+    /// The file is too large.
+    #[error("it has {size} bytes, at most {allowed} are accepted (`max_component_bytes`)")]
+    TooLarge {
+        /// Bytes of the file.
+        size: usize,
+        /// Bytes that are accepted.
+        allowed: usize,
+    },
+    /// The grant is for other bytes.
+    #[error(
+        "its SHA-256 is {found}, its grant is for {granted}; review the new version and put its digest in the grant"
+    )]
+    Digest {
+        /// In the grant.
+        granted: ContentHash,
+        /// Of the bytes.
+        found: ContentHash,
+    },
+    /// It does not validate or does not compile.
+    #[error("it does not compile: {0}")]
+    Compile(String),
+    /// It imports what its grant does not name.
+    #[error(
+        "it wants the imports {}, its grant has {}; add them to `imports` of the grant if it may have them",
+        words(.wants),
+        words(.granted)
+    )]
+    NotGranted {
+        /// Imports beyond the grant.
+        wants: Vec<String>,
+        /// Imports in the grant.
+        granted: Vec<String>,
+    },
+    /// It imports WASI.
+    #[error(
+        "it wants {}, and components get no system interface here; build it for wasm32-unknown-unknown, or with the \
+         option of its toolchain that leaves WASI out (`--stub-wasi` of componentize-py)",
+        words(.wants)
+    )]
+    Wasi {
+        /// The imports.
+        wants: Vec<String>,
+    },
+    /// It imports what no host of this version has.
+    #[error("it wants {}, which this host does not have; this host offers {}", words(.wants), words(.offers))]
+    UnknownImport {
+        /// The imports.
+        wants: Vec<String>,
+        /// What there is.
+        offers: Vec<String>,
+    },
+    /// It was built for another version of the contract.
+    #[error(
+        "it wants {}, this host offers {PACKAGE}@{VERSION}; rebuild it with airlock-plugin-sdk {VERSION}",
+        words(.wants)
+    )]
+    ContractVersion {
+        /// The interfaces with their version.
+        wants: Vec<String>,
+    },
+    /// It does not export a stage its grant names.
+    #[error(
+        "its grant names the stage `{stage}`, but it does not export {PACKAGE}/{}@{VERSION}; it exports {}",
+        .stage.interface(),
+        words(.exports)
+    )]
+    MissingStage {
+        /// The stage.
+        stage: Stage,
+        /// What it does export.
+        exports: Vec<String>,
+    },
+    /// Its idea of a record or a function is not this host's.
+    #[error(
+        "its types are not those of {PACKAGE}@{VERSION} ({0}); rebuild it with airlock-plugin-sdk {VERSION}"
+    )]
+    Shape(String),
+    /// It needs more than any call may have.
+    #[error("it needs {needs} {what} to start, a call may have {allowed}")]
+    DoesNotFit {
+        /// Of what.
+        what: &'static str,
+        /// How much it needs.
+        needs: u64,
+        /// How much there is.
+        allowed: u64,
+    },
+    /// An instance of it does not start.
+    #[error("an instance does not start: {0}")]
+    DoesNotStart(Box<CallErrorKind>),
+}
+
+fn words(list: &[String]) -> String {
+    if list.is_empty() { "none".to_owned() } else { format!("`{}`", list.join("`, `")) }
+}
+
+/// A call of a component did not give a result. For the operator; [`CallError::for_asker`] is for everyone else.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("component `{component}` ({digest}), stage `{stage}`: {kind}", digest = .digest.short())]
+pub struct CallError {
+    /// Name of the component in the grants.
+    pub component: String,
+    /// SHA-256 of its bytes.
+    pub digest: ContentHash,
+    /// The stage that was called.
+    pub stage: Stage,
+    /// What happened. Boxed, so that the happy path stays small.
+    pub kind: Box<CallErrorKind>,
+}
+
+/// How a call ended without a result.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum CallErrorKind {
+    /// It went over a limit.
+    #[error(transparent)]
+    Limit(LimitHit),
+    /// It trapped.
+    #[error("{0}")]
+    Trap(TrapReport),
+    /// It said by itself that it cannot do this.
+    #[error("it reported {}", said(.0))]
+    Stage(StageError),
+    /// What it returned breaks a rule of the contract.
+    #[error("it returned what the contract does not allow: {0}")]
+    BadOutput(#[from] BrokenRule),
+    /// No place in the pool became free in time. Says nothing about the component.
+    #[error("all {places} places for calls were taken for {} ms; raise `max_calls` or send fewer asks", .waited.as_millis())]
+    PoolExhausted {
+        /// Calls that may run at once.
+        places: usize,
+        /// How long this one waited.
+        waited: Duration,
+    },
+    /// The component does not serve this stage.
+    #[error("its grant does not name this stage")]
+    NotServed,
+}
+
+fn said(error: &StageError) -> String {
+    match error {
+        StageError::BadInput(text) => format!("bad input: {text}"),
+        StageError::Unsupported(text) => format!("unsupported: {text}"),
+        StageError::Internal(text) => format!("an internal error: {text}"),
+    }
+}
+
+/// What is known about a trap.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TrapReport {
+    /// Why the engine stopped it.
+    pub reason: String,
+    /// What the guest's panic hook sent through `log`, if it did.
+    pub panic_message: Option<String>,
+    /// Innermost first: function, and file and line where the component has debug information.
+    pub frames: Vec<String>,
+}
+
+impl fmt::Display for TrapReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.panic_message {
+            Some(message) => write!(f, "it panicked: {message}")?,
+            None => write!(f, "it trapped: {}", self.reason)?,
+        }
+        self.frames.iter().try_for_each(|frame| write!(f, "\n    at {frame}"))
+    }
+}
+
+impl CallError {
+    /// One plain sentence for the asker. Nothing in it comes from the component.
+    #[must_use]
+    pub fn for_asker(&self) -> String {
+        let stage = self.stage;
+        match &*self.kind {
+            CallErrorKind::Limit(hit) => match hit.limit {
+                Limit::Compute | Limit::Wall => format!("The {stage} step took too long and was stopped."),
+                _ => format!("The {stage} step used more than it may and was stopped."),
+            },
+            CallErrorKind::PoolExhausted { .. } => {
+                "The service is busy; the same question may work in a moment.".to_owned()
+            }
+            CallErrorKind::Stage(StageError::Unsupported(_)) => {
+                format!("The {stage} step does not support this kind of question.")
+            }
+            _ => format!("The {stage} step failed; the operator's log has the reason."),
+        }
+    }
+
+    /// Whether the component is to blame: what counts towards its quarantine.
+    #[must_use]
+    pub fn is_components_fault(&self) -> bool {
+        match &*self.kind {
+            CallErrorKind::Limit(_) | CallErrorKind::Trap(_) | CallErrorKind::BadOutput(_) => true,
+            CallErrorKind::Stage(_) | CallErrorKind::PoolExhausted { .. } | CallErrorKind::NotServed => false,
+        }
+    }
+}
