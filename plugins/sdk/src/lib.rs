@@ -27,6 +27,7 @@ mod guest;
 pub mod harness;
 mod host;
 pub mod prompt;
+pub mod question;
 pub mod reply;
 pub mod stage;
 pub mod time;

@@ -1,0 +1,187 @@
+//! Questions that no database answers, told apart before anything is looked up.
+
+use airlock_plugin_sdk::question::grammar::{Op, Reading};
+use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::question::tokens::TokenKind;
+
+/// What becomes of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is planned.
+    Ask,
+    /// It cannot be answered; the sentence says why.
+    Refuse(String),
+    /// It means more than one thing: what to ask back, and the options.
+    Unclear(String, Vec<String>),
+}
+
+/// Longest question that is read, in characters.
+const LONGEST: usize = 4_000;
+
+/// Verbs that ask for a change when a question begins with them.
+const CHANGES: &[&str] = &[
+    "delete", "remove", "drop", "truncate", "update", "insert", "add", "create", "alter", "modify", "change",
+    "set", "erase", "cancel", "rename", "grant", "revoke", "replace", "fix", "correct", "mark", "wipe",
+    "destroy", "purge",
+];
+
+/// Openings that are no question about data.
+const GREETINGS: &[&str] =
+    &["hello", "hi", "hey", "thanks", "thank", "bye", "goodbye", "greetings", "welcome", "ok", "okay"];
+
+/// Words found in questions of other languages and not in English ones.
+const FOREIGN: &[(&str, &[&str])] = &[
+    (
+        "German",
+        &[
+            "wie", "viele", "und", "der", "die", "das", "ist", "welche", "welcher", "wieviel", "haben",
+            "wir", "kunden", "unsere", "nicht", "zeige", "gibt", "im", "für",
+        ],
+    ),
+    (
+        "French",
+        &[
+            "combien", "quel", "quelle", "quels", "quelles", "est", "les", "nous", "avons", "dans", "des",
+            "une", "sont", "clients", "pour", "le",
+        ],
+    ),
+    (
+        "Spanish",
+        &[
+            "cuántos", "cuantos", "cuántas", "cuantas", "cuál", "cual", "qué", "los", "las", "tenemos",
+            "del", "una", "hay", "clientes", "cuánto", "el", "en",
+        ],
+    ),
+    (
+        "Italian",
+        &["quanti", "quante", "quale", "quali", "abbiamo", "gli", "sono", "della", "nel", "clienti", "il"],
+    ),
+    ("Portuguese", &["quantos", "quantas", "qual", "quais", "temos", "uma", "nos", "foram", "não", "são"]),
+    ("Dutch", &["hoeveel", "welke", "hebben", "het", "een", "klanten", "zijn", "van"]),
+];
+
+/// Reads a question for what makes planning pointless.
+pub fn screen(question: &str, reading: &Reading, follow_up: bool, model_available: bool) -> Verdict {
+    if question.trim().is_empty() {
+        return Verdict::Refuse("The question is empty; ask about the data in a sentence.".into());
+    }
+    if question.chars().count() > LONGEST {
+        return Verdict::Refuse(format!(
+            "The question is longer than {LONGEST} characters; ask for one thing in a sentence or two."
+        ));
+    }
+    if question.chars().any(|c| c.is_control() && !c.is_whitespace()) {
+        return Verdict::Refuse(
+            "The question holds control characters, so it is not text that can be read.".into(),
+        );
+    }
+    let words: Vec<&str> = reading
+        .tokens
+        .iter()
+        .filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted))
+        .map(|token| token.lower.as_str())
+        .collect();
+    if words.is_empty() {
+        return Verdict::Refuse("There are no words in the question that could be looked up.".into());
+    }
+    if !model_available && let Some(reason) = other_language(question, &words) {
+        return Verdict::Refuse(reason);
+    }
+    let lead = words.iter().find(|word| {
+        !matches!(**word, "please" | "can" | "could" | "you" | "would" | "i" | "want" | "to" | "now" | "just")
+    });
+    if let Some(lead) = lead
+        && CHANGES.contains(lead)
+        && !reading.chunks.iter().any(|chunk| matches!(chunk.op, Op::Which | Op::Who | Op::Aggregate(_)))
+    {
+        return Verdict::Refuse(format!(
+            "This asks to change data (`{lead}`); only questions that read are answered here."
+        ));
+    }
+    let content = reading.chunks.iter().any(|chunk| match chunk.op {
+        Op::Word => reading.tokens.get(chunk.first).is_some_and(|token| {
+            !stems::is_light(&token.lower) && !GREETINGS.contains(&token.lower.as_str())
+        }),
+        Op::Quoted => true,
+        Op::Moment(_) => follow_up,
+        _ => false,
+    });
+    if !content {
+        let greeting = words.first().is_some_and(|word| GREETINGS.contains(word));
+        return Verdict::Refuse(if greeting {
+            "This is a greeting, not a question about the data.".into()
+        } else {
+            "The question names nothing that could be looked up.".into()
+        });
+    }
+    undefined(reading, &words)
+}
+
+/// True when the question asks what something means.
+pub fn asks_for_meaning(reading: &Reading) -> bool {
+    let text: Vec<&str> = reading.tokens.iter().map(|token| token.lower.as_str()).collect();
+    let text = text.join(" ");
+    let explains = [
+        "what does ",
+        "define ",
+        "explain ",
+        "what is meant by ",
+        "what do you mean by ",
+        "what do we mean by ",
+        "definition of ",
+        "how is ",
+        "how do we define ",
+        "how are ",
+    ];
+    let marks =
+        [" mean", "define", "explain", "meant by", "definition", " calculated", " computed", " defined"];
+    explains.iter().any(|start| text.contains(start)) && marks.iter().any(|mark| text.contains(mark))
+}
+
+/// `our best customers` with nothing to rank by.
+fn undefined(reading: &Reading, words: &[&str]) -> Verdict {
+    let vague = ["best", "worst", "good", "bad", "important", "popular", "top"];
+    let ranked = reading.chunks.iter().any(|chunk| matches!(chunk.op, Op::By | Op::OrderBy | Op::Compare(_)));
+    let Some(word) = words.iter().find(|word| vague.contains(word)) else { return Verdict::Ask };
+    let nouns: Vec<&str> = reading
+        .chunks
+        .iter()
+        .filter(|chunk| chunk.op == Op::Word)
+        .filter_map(|chunk| reading.tokens.get(chunk.first))
+        .map(|token| token.lower.as_str())
+        .filter(|lower| !stems::is_light(lower) && !vague.contains(lower))
+        .collect();
+    match nouns.as_slice() {
+        [noun]
+            if !ranked
+                && matches!(*word, "best" | "worst" | "good" | "important" | "top")
+                && noun.ends_with('s') =>
+        {
+            Verdict::Unclear(
+                format!("What makes the {word} {noun}?"),
+                vec![format!("Top 5 {noun} by revenue"), format!("Top 5 {noun} by number of orders")],
+            )
+        }
+        _ => Verdict::Ask,
+    }
+}
+
+/// Why the question is not in the language that is read without a model, if it is not.
+fn other_language(question: &str, words: &[&str]) -> Option<String> {
+    let letters = question.chars().filter(|c| c.is_alphabetic()).count();
+    let latin = question.chars().filter(|c| c.is_alphabetic() && (*c as u32) < 0x250).count();
+    let told = "Without a model only English is read";
+    if letters > 0 && latin * 2 < letters {
+        return Some(format!("{told}; this question is in another script."));
+    }
+    const ENGLISH: &[&str] = &[
+        "the", "how", "many", "what", "which", "who", "is", "are", "our", "we", "do", "in", "of", "for",
+        "by", "did", "list", "show", "number", "total", "average", "count", "per", "each", "top", "most",
+    ];
+    let english = words.iter().filter(|word| ENGLISH.contains(word)).count();
+    let (language, foreign) = FOREIGN
+        .iter()
+        .map(|(language, known)| (*language, words.iter().filter(|word| known.contains(word)).count()))
+        .max_by_key(|(_, count)| *count)?;
+    (foreign >= 2 && foreign > english).then(|| format!("{told}; this question looks {language}."))
+}

@@ -1,0 +1,123 @@
+//! Questions and the plans they must get.
+
+use airlock_plugin_sdk::Planner;
+use airlock_plugin_sdk::contract::planner::{PlanInput, PlanStep};
+use airlock_plugin_sdk::harness::{Recorded, clock, input_turn};
+
+use super::Grammar;
+
+fn run(question: &str) -> PlanStep {
+    Grammar::run(&Recorded::new(), input(question), Vec::new()).unwrap()
+}
+
+fn input(question: &str) -> PlanInput {
+    PlanInput {
+        question: question.into(),
+        clock: clock("2026-08-20"),
+        prior: None,
+        choice: None,
+        model_available: false,
+        attributes: Vec::new(),
+    }
+}
+
+/// A plan in one line: measures; filters; groups; order; limit; time.
+fn line(question: &str) -> String {
+    let plan = match run(question) {
+        PlanStep::Done(plan) => plan,
+        PlanStep::Unanswerable(no) => return format!("no: {}", no.reason),
+        PlanStep::Unclear(unclear) => return format!("unclear: {}", unclear.options.join(" | ")),
+        PlanStep::Ask(_) => return "asks".into(),
+    };
+    let mut parts: Vec<String> =
+        plan.measures.iter().map(|m| format!("{}({})", m.function, m.target)).collect();
+    parts.extend(
+        plan.filters
+            .iter()
+            .map(|f| format!("{} {} {}", f.target, f.operator, f.values.join(",")).trim().to_owned()),
+    );
+    parts.extend(plan.grouping.iter().map(|g| format!("per {}", g.target)));
+    parts.extend(
+        plan.order.iter().map(|o| format!("{} {}", if o.descending { "desc" } else { "asc" }, o.target)),
+    );
+    parts.extend(plan.limit.map(|limit| format!("limit {limit}")));
+    parts.extend(
+        plan.time.iter().map(|t| {
+            format!("{}..{}", t.from.clone().unwrap_or_default(), t.until.clone().unwrap_or_default())
+        }),
+    );
+    parts.join("; ")
+}
+
+#[test]
+fn questions_become_plans() {
+    for (question, want) in [
+        ("How many bills were raised in July 2026?", "count(bills); 2026-07-01..2026-08-01"),
+        ("What is the average price per category?", "average(price); per category"),
+        (
+            "Which five products sold the most units in 2026?",
+            "list(products sold); desc units; limit 1; 2026-01-01..2027-01-01",
+        ),
+        ("top 5 countries by number of customers", "count(customers); desc customers; limit 5"),
+        ("monthly revenue this year", "list(revenue); per monthly; 2026-01-01..2027-01-01"),
+        ("members who have never borrowed", "list(members); borrowed missing"),
+        ("students with a GPA above 3.5", "list(students); gpa > 3.5"),
+    ] {
+        assert_eq!(line(question), want, "{question}");
+    }
+}
+
+#[test]
+fn what_is_no_question_is_told_so() {
+    for (question, want) in [
+        ("", "no: The question is empty"),
+        ("hello there", "no: This is a greeting"),
+        ("delete all bills", "no: This asks to change data (`delete`)"),
+        ("Please drop the customers table", "no: This asks to change data (`drop`)"),
+        (
+            "Wie viele Kunden haben wir?",
+            "no: Without a model only English is read; this question looks German.",
+        ),
+        (
+            "¿Cuántos clientes tenemos en el 2024?",
+            "no: Without a model only English is read; this question looks Spanish.",
+        ),
+        ("我们有多少客户?", "no: Without a model only English is read; this question is in another script."),
+        ("\u{1}\u{2}x", "no: The question holds control characters"),
+        ("??!", "no: There are no words"),
+        ("who are our best customers?", "unclear: "),
+    ] {
+        let got = line(question);
+        assert!(got.starts_with(want), "{question}: {got}");
+    }
+    for question in [
+        "How many orders were deleted?",
+        "What changes were made in 2024?",
+        "list die castings",
+        "show le mans races",
+    ] {
+        assert!(!line(question).starts_with("no: "), "{question}: {}", line(question));
+    }
+}
+
+#[test]
+fn a_question_of_meaning_is_knowledge() {
+    for (question, want) in [
+        ("What does revenue mean?", "knowledge"),
+        ("How is churn calculated?", "knowledge"),
+        ("What is the mean price?", "data"),
+        ("How many customers do we have?", "data"),
+    ] {
+        let PlanStep::Done(plan) = run(question) else { panic!("{question}") };
+        assert_eq!(plan.intent, want, "{question}");
+    }
+}
+
+#[test]
+fn a_follow_up_keeps_the_words_of_what_it_follows() {
+    let mut input = input("and in 2025?");
+    input.prior = Some(input_turn("How many bills were raised in July 2026?", "SELECT 1"));
+    let PlanStep::Done(plan) = Grammar::run(&Recorded::new(), input, Vec::new()).unwrap() else { panic!() };
+    assert_eq!(plan.keywords, ["bills"]);
+    assert_eq!(plan.time.len(), 1);
+}

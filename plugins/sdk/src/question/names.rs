@@ -1,0 +1,226 @@
+//! Names of a catalogue taken apart into the words they stand for.
+
+/// Shortenings found in schemas of every trade, and what they stand for.
+const SHORT: &[(&str, &str)] = &[
+    ("acct", "account"),
+    ("addr", "address"),
+    ("amt", "amount"),
+    ("approx", "approximate"),
+    ("appt", "appointment"),
+    ("attr", "attribute"),
+    ("auth", "author"),
+    ("avg", "average"),
+    ("bal", "balance"),
+    ("bldg", "building"),
+    ("cat", "category"),
+    ("cd", "code"),
+    ("cnt", "count"),
+    ("co", "company"),
+    ("comm", "commission"),
+    ("corp", "corporation"),
+    ("cred", "credit"),
+    ("crtd", "created"),
+    ("ctry", "country"),
+    ("curr", "current"),
+    ("cust", "customer"),
+    ("dept", "department"),
+    ("desc", "description"),
+    ("descr", "description"),
+    ("dest", "destination"),
+    ("dev", "device"),
+    ("disc", "discount"),
+    ("dob", "birth date"),
+    ("doc", "document"),
+    ("dt", "date"),
+    ("emp", "employee"),
+    ("eng", "engine"),
+    ("est", "estimated"),
+    ("fname", "first name"),
+    ("freq", "frequency"),
+    ("gov", "government"),
+    ("grp", "group"),
+    ("hosp", "hospital"),
+    ("hr", "hour"),
+    ("hrs", "hour"),
+    ("img", "image"),
+    ("info", "information"),
+    ("inst", "instructor"),
+    ("inv", "invoice"),
+    ("lang", "language"),
+    ("lat", "latitude"),
+    ("lname", "last name"),
+    ("loc", "location"),
+    ("lon", "longitude"),
+    ("lng", "longitude"),
+    ("max", "maximum"),
+    ("med", "medicine"),
+    ("mfr", "manufacturer"),
+    ("mgr", "manager"),
+    ("min", "minimum"),
+    ("mon", "month"),
+    ("msg", "message"),
+    ("mth", "month"),
+    ("nbr", "number"),
+    ("no", "number"),
+    ("num", "number"),
+    ("ord", "order"),
+    ("org", "organization"),
+    ("orig", "original"),
+    ("pat", "patient"),
+    ("pct", "percent"),
+    ("perc", "percent"),
+    ("phn", "phone"),
+    ("pmt", "payment"),
+    ("pop", "population"),
+    ("pos", "position"),
+    ("prc", "price"),
+    ("prob", "problem"),
+    ("prod", "product"),
+    ("prof", "professor"),
+    ("proj", "project"),
+    ("pub", "publication"),
+    ("qty", "quantity"),
+    ("rcvd", "received"),
+    ("recv", "received"),
+    ("ref", "reference"),
+    ("reg", "registration"),
+    ("req", "request"),
+    ("sal", "salary"),
+    ("sched", "schedule"),
+    ("sec", "section"),
+    ("sem", "semester"),
+    ("seq", "sequence"),
+    ("srv", "service"),
+    ("stat", "status"),
+    ("stmt", "statement"),
+    ("stu", "student"),
+    ("sub", "subject"),
+    ("supp", "supplier"),
+    ("svc", "service"),
+    ("temp", "temperature"),
+    ("tel", "telephone"),
+    ("tm", "time"),
+    ("tot", "total"),
+    ("trans", "transaction"),
+    ("ts", "timestamp"),
+    ("tx", "transaction"),
+    ("txn", "transaction"),
+    ("uni", "university"),
+    ("univ", "university"),
+    ("usr", "user"),
+    ("val", "value"),
+    ("vend", "vendor"),
+    ("vol", "volume"),
+    ("wt", "weight"),
+    ("yr", "year"),
+    ("zip", "zip"),
+    ("wh", "warehouse"),
+    ("po", "purchase order"),
+    ("sku", "sku"),
+    ("gpa", "gpa"),
+    ("upd", "updated"),
+    ("mod", "modified"),
+    ("lst", "last"),
+    ("fst", "first"),
+];
+
+/// Words that name columns everywhere; they let `custname` be read as `cust` and `name`.
+const COMMON: &[&str] = &[
+    "id", "name", "date", "time", "type", "code", "number", "price", "amount", "status", "count", "total",
+    "first", "last", "full", "year", "month", "day", "title", "city", "state", "country", "email", "phone",
+    "address", "rate", "rating", "open", "close", "high", "low", "start", "end", "join", "user", "order",
+    "item", "product", "customer", "value", "level", "key", "tax", "share", "shares", "symbol", "postal",
+    "street", "birth", "hire", "salary", "quantity", "unit", "cost", "daily", "course", "student",
+    "offering", "program", "paper", "author",
+];
+
+/// The meaning of a shortening, if it is a known one.
+pub fn expansion(word: &str) -> Option<&'static str> {
+    SHORT.iter().find(|(short, _)| *short == word).map(|(_, long)| *long)
+}
+
+/// Takes a name of the catalogue apart: `sbTxDateTime`, `prod_name`, `custid`. In lower case, shortenings written out.
+pub fn name_words(name: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut current = String::new();
+    let mut before = '\0';
+    for c in name.chars().take(200) {
+        let hump = c.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit());
+        if !c.is_alphanumeric() || hump {
+            parts.push(std::mem::take(&mut current));
+        }
+        if c.is_alphanumeric() {
+            current.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    parts.push(current);
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .flat_map(|part| segment(&part))
+        .flat_map(|part| match expansion(&part) {
+            Some(long) => long.split(' ').map(str::to_owned).collect::<Vec<_>>(),
+            None => vec![part],
+        })
+        .collect()
+}
+
+/// `custname` to `cust`, `name` when every piece is a known one; else the word as it is.
+fn segment(word: &str) -> Vec<String> {
+    let whole = vec![word.to_owned()];
+    if word.len() < 5 || !word.is_ascii() || COMMON.contains(&word) || expansion(word).is_some() {
+        return whole;
+    }
+    // `best[i]` holds the fewest pieces that make up the first `i` bytes.
+    let mut best: Vec<Option<Vec<&str>>> = vec![None; word.len() + 1];
+    if let Some(first) = best.first_mut() {
+        *first = Some(Vec::new());
+    }
+    for end in 2..=word.len() {
+        for start in 0..end.saturating_sub(1) {
+            let Some(piece) = word.get(start..end) else { continue };
+            if !(COMMON.contains(&piece) || (piece.len() >= 3 && expansion(piece).is_some()) || piece == "tx")
+            {
+                continue;
+            }
+            let Some(Some(pieces)) = best.get(start).cloned() else { continue };
+            let fewer = best
+                .get(end)
+                .is_none_or(|known| known.as_ref().is_none_or(|known| known.len() > pieces.len() + 1));
+            if fewer && let Some(slot) = best.get_mut(end) {
+                let mut pieces = pieces;
+                pieces.push(piece);
+                *slot = Some(pieces);
+            }
+        }
+    }
+    match best.pop().flatten() {
+        Some(pieces) if pieces.len() > 1 => pieces.into_iter().map(str::to_owned).collect(),
+        _ => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        for (name, want) in [
+            ("sbTxDateTime", "sb transaction date time"),
+            ("prod_name", "product name"),
+            ("custid", "customer id"),
+            ("OrderID", "order id"),
+            ("total_amt", "total amount"),
+            ("dob", "birth date"),
+            ("status", "status"),
+            ("firstname", "first name"),
+            ("lastname", "last name"),
+            ("description", "description"),
+            ("timestamp", "timestamp"),
+        ] {
+            assert_eq!(name_words(name).join(" "), want);
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Forms of one word brought together: stems, families, function words, numbers in words.
+
+use std::collections::BTreeSet;
+
+use super::tokens::{TokenKind, tokenize};
+
+/// Verbs and plurals whose forms no rule gives.
+const IRREGULAR: &[(&str, &str)] = &[
+    ("sold", "sell"),
+    ("bought", "buy"),
+    ("paid", "pay"),
+    ("spent", "spend"),
+    ("made", "make"),
+    ("taught", "teach"),
+    ("won", "win"),
+    ("wrote", "write"),
+    ("written", "write"),
+    ("gave", "give"),
+    ("given", "give"),
+    ("took", "take"),
+    ("taken", "take"),
+    ("sent", "send"),
+    ("got", "get"),
+    ("people", "person"),
+    ("men", "man"),
+    ("women", "woman"),
+    ("children", "child"),
+    ("lost", "lose"),
+    ("held", "hold"),
+    ("left", "leave"),
+    ("came", "come"),
+    ("did", "do"),
+    ("done", "do"),
+    ("has", "have"),
+    ("had", "have"),
+    ("was", "be"),
+    ("were", "be"),
+    ("is", "be"),
+    ("are", "be"),
+    ("been", "be"),
+    ("borrowed", "borrow"),
+    ("lent", "lend"),
+    ("feet", "foot"),
+    ("criteria", "criterion"),
+    ("data", "data"),
+    ("does", "do"),
+    ("ran", "run"),
+    ("flew", "fly"),
+    ("flown", "fly"),
+    ("grew", "grow"),
+    ("born", "birth"),
+    ("began", "begin"),
+    ("built", "build"),
+    ("chosen", "choose"),
+    ("led", "lead"),
+    ("met", "meet"),
+    ("movies", "movi"),
+    ("species", "species"),
+    ("series", "series"),
+    ("news", "news"),
+    ("indices", "index"),
+    ("analyses", "analysis"),
+    ("colour", "color"),
+    ("colours", "color"),
+    ("centre", "center"),
+    ("centres", "center"),
+    ("cancelled", "cancel"),
+    ("canceled", "cancel"),
+    ("taxes", "tax"),
+    ("less", "less"),
+    ("address", "address"),
+    ("business", "business"),
+];
+
+/// A light stem: the same for `order`, `orders`, `ordered` and `ordering`. Only ever compared with another stem.
+pub fn stem(word: &str) -> String {
+    let word = word.to_lowercase();
+    if let Some((_, to)) = IRREGULAR.iter().find(|(from, _)| *from == word) {
+        return (*to).to_owned();
+    }
+    let base = singular(&word);
+    let cut = |suffix: &str, least: usize| {
+        base.strip_suffix(suffix)
+            .filter(|rest| rest.chars().count() >= least && rest.chars().any(|c| "aeiouy".contains(c)))
+    };
+    let base = match cut("ing", 3).or_else(|| cut("ed", 3)) {
+        Some(rest) => undouble(rest).to_owned(),
+        None => base,
+    };
+    match base.strip_suffix('e') {
+        Some(rest) if rest.chars().count() >= 4 => rest.to_owned(),
+        _ => base
+            .strip_suffix('y')
+            .filter(|rest| rest.chars().count() >= 4)
+            .map_or(base.clone(), |rest| format!("{rest}i")),
+    }
+}
+
+/// The singular of a plural by the regular rules.
+fn singular(word: &str) -> String {
+    let count = word.chars().count();
+    if count < 4 || !word.is_ascii() {
+        return if count == 3
+            && word.ends_with('s')
+            && !word.ends_with("ss")
+            && word.is_ascii()
+            && !matches!(word, "gas" | "bus" | "yes" | "was" | "has" | "his" | "its" | "gps")
+        {
+            word.trim_end_matches('s').to_owned()
+        } else {
+            word.to_owned()
+        };
+    }
+    if let Some(rest) = word.strip_suffix("ies") {
+        return format!("{rest}y");
+    }
+    for suffix in ["sses", "xes", "ches", "shes", "zes"] {
+        if word.ends_with(suffix) {
+            return word.strip_suffix("es").unwrap_or(word).to_owned();
+        }
+    }
+    if let Some(rest) = word.strip_suffix("uses")
+        && rest.chars().last().is_some_and(|c| !"aeio".contains(c))
+        && rest.chars().count() >= 2
+    {
+        return format!("{rest}us");
+    }
+    if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
+        return word.to_owned();
+    }
+    word.strip_suffix('s').unwrap_or(word).to_owned()
+}
+
+/// `shipp` of `shipped` to `ship`; `sell` and `pass` stay.
+fn undouble(word: &str) -> &str {
+    let mut ends = word.chars().rev();
+    match (ends.next(), ends.next()) {
+        (Some(a), Some(b)) if a == b && !"lsz".contains(a) && !"aeiou".contains(a) => {
+            word.strip_suffix(a).unwrap_or(word)
+        }
+        _ => word,
+    }
+}
+
+/// Endings by which English makes one word of another.
+const DERIVED: &[&str] = &[
+    "", "ment", "er", "or", "ion", "ation", "ee", "al", "ance", "ence", "i", "ier", "e", "s", "ant", "ent",
+    "at", "ic", "ing", "ed", "ication", "isher", "our", "ar", "ly", "ship", "abl", "ur", "y", "ied", "ies",
+    "ition",
+];
+
+/// True when two stems are of one family: `enroll` and `enrollment`, `suppli` and `supplier`.
+pub fn kin(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    let same = |(x, y): &(char, char)| x == y || (matches!(x, 'i' | 'y') && matches!(y, 'i' | 'y'));
+    let common: usize = a.chars().zip(b.chars()).take_while(same).map(|(x, _)| x.len_utf8()).sum();
+    let whole = common == a.len() || common == b.len();
+    if common < 3 || (common < 5 && !whole) || (common < 4 && a.len().max(b.len()) < 5) {
+        return false;
+    }
+    // Few letters in common prove little: `state` is not of the family of `station`.
+    let close = ["", "er", "or", "ment", "ee", "e", "s", "i"];
+    let known = |rest: &str| if common < 5 { close.contains(&rest) } else { DERIVED.contains(&rest) };
+    let rest = |word: &str| word.get(common..).is_some_and(known);
+    rest(a) && rest(b)
+}
+
+/// Stems of the words of a text, each once; function words left out.
+pub fn content_stems(text: &str) -> BTreeSet<String> {
+    tokenize(text)
+        .into_iter()
+        .filter(|token| token.kind != TokenKind::Mark && !is_function_word(&token.lower))
+        .map(|token| token.stem)
+        .collect()
+}
+
+/// Words that carry no content of their own.
+const FUNCTION: &[&str] = &[
+    "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "as", "is",
+    "are", "was", "were", "be", "been", "being", "am", "do", "does", "did", "done", "have", "has", "had",
+    "having", "that", "which", "who", "whom", "whose", "what", "when", "where", "there", "their", "they",
+    "them", "this", "these", "those", "it", "its", "we", "us", "our", "ours", "i", "me", "my", "you", "your",
+    "he", "she", "his", "her", "s", "please", "can", "could", "would", "will", "shall", "should", "into",
+    "than", "then", "also", "so", "just", "any", "some", "within", "during", "about", "upon", "via", "if",
+    "but", "out", "up", "how", "each", "per", "every", "all", "both", "other", "own",
+];
+
+/// True for words such as `the` and `of`.
+pub fn is_function_word(word: &str) -> bool {
+    FUNCTION.contains(&word)
+}
+
+/// Words that only say that something is there, was made, or is asked for.
+const LIGHT: &[&str] = &[
+    "make",
+    "made",
+    "makes",
+    "get",
+    "got",
+    "exist",
+    "exists",
+    "existing",
+    "raise",
+    "raised",
+    "record",
+    "recorded",
+    "register",
+    "registered",
+    "create",
+    "created",
+    "enter",
+    "entered",
+    "issue",
+    "issued",
+    "place",
+    "placed",
+    "include",
+    "included",
+    "includes",
+    "including",
+    "contain",
+    "contains",
+    "belong",
+    "belongs",
+    "belonging",
+    "associated",
+    "related",
+    "available",
+    "currently",
+    "current",
+    "database",
+    "data",
+    "system",
+    "want",
+    "wants",
+    "need",
+    "know",
+    "see",
+    "tell",
+    "like",
+    "whose",
+    "entire",
+    "whole",
+    "list",
+    "show",
+    "give",
+    "display",
+    "find",
+    "return",
+    "number",
+    "count",
+    "many",
+    "much",
+    "come",
+    "comes",
+    "came",
+    "go",
+    "went",
+    "happen",
+    "happened",
+    "occur",
+    "occurred",
+    "occurs",
+    "take",
+    "took",
+    "taken",
+    "place",
+    "respectively",
+    "corresponding",
+    "along",
+    "together",
+    "following",
+    "given",
+    "identify",
+    "provide",
+    "calculate",
+    "determine",
+    "compute",
+    "retrieve",
+    "fetch",
+    "report",
+    "name",
+    "called",
+    "named",
+    "results",
+    "result",
+    "records",
+    "rows",
+    "each",
+    "ever",
+    "been",
+    "let",
+    "us",
+    "say",
+    "total",
+    "across",
+    "among",
+    "amongst",
+    "between",
+    "itself",
+    "themselves",
+    "one",
+    "ones",
+    "use",
+    "used",
+    "using",
+    "still",
+    "now",
+    "only",
+];
+
+/// True for words such as `raised` or `existing` that ask for nothing more than the noun beside them.
+pub fn is_light(word: &str) -> bool {
+    LIGHT.contains(&word)
+}
+
+/// The value of a number in digits or words up to a thousand (`five`, `twelve`, `twenty`).
+pub fn number(word: &str) -> Option<f64> {
+    const WORDS: &[(&str, f64)] = &[
+        ("zero", 0.0),
+        ("one", 1.0),
+        ("two", 2.0),
+        ("three", 3.0),
+        ("four", 4.0),
+        ("five", 5.0),
+        ("six", 6.0),
+        ("seven", 7.0),
+        ("eight", 8.0),
+        ("nine", 9.0),
+        ("ten", 10.0),
+        ("eleven", 11.0),
+        ("twelve", 12.0),
+        ("thirteen", 13.0),
+        ("fourteen", 14.0),
+        ("fifteen", 15.0),
+        ("sixteen", 16.0),
+        ("eighteen", 18.0),
+        ("twenty", 20.0),
+        ("thirty", 30.0),
+        ("forty", 40.0),
+        ("fifty", 50.0),
+        ("sixty", 60.0),
+        ("hundred", 100.0),
+        ("thousand", 1000.0),
+        ("dozen", 12.0),
+    ];
+    if word.starts_with(|c: char| c.is_ascii_digit()) {
+        return word.parse().ok().filter(|value: &f64| value.is_finite());
+    }
+    WORDS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stems_bring_forms_together() {
+        for (a, b) in [
+            ("orders", "ordered"),
+            ("categories", "category"),
+            ("statuses", "status"),
+            ("courses", "course"),
+            ("houses", "house"),
+            ("placed", "place"),
+            ("shipped", "ship"),
+            ("selling", "sold"),
+            ("boxes", "box"),
+            ("cities", "city"),
+            ("supplied", "supply"),
+            ("salaries", "salary"),
+            ("addresses", "address"),
+            ("purchases", "purchased"),
+            ("received", "receive"),
+            ("employees", "employee"),
+            ("movies", "movie"),
+            ("quantities", "quantity"),
+            ("bills", "bill"),
+            ("enrolled", "enroll"),
+        ] {
+            assert_eq!(stem(a), stem(b), "{a} {b}");
+        }
+        for (a, b) in
+            [("bill", "billing address"), ("staff", "stuff"), ("sale", "salary"), ("product", "production")]
+        {
+            assert_ne!(stem(a), stem(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn families() {
+        for (a, b) in [
+            ("enrolled", "enrollments"),
+            ("supplied", "supplier"),
+            ("located", "location"),
+            ("employs", "employee"),
+            ("published", "publisher"),
+        ] {
+            assert!(kin(&stem(a), &stem(b)), "{a} {b}: {} {}", stem(a), stem(b));
+        }
+        for (a, b) in [("order", "ordinary"), ("state", "station"), ("price", "prize")] {
+            assert!(!kin(&stem(a), &stem(b)), "{a} {b}");
+        }
+    }
+}
