@@ -1,1 +1,68 @@
-//! The built-in answerer stage.
+//! The built-in answerer stage: a result becomes the sentence a person reads.
+//!
+//! A template can always say it. Where a model is there it may say it better, but its sentence is used only when each
+//! number in it can be traced to the rows, to the question or to a date of the query.
+
+mod decimal;
+mod empty;
+mod knowledge;
+mod phrase;
+mod question;
+mod table;
+mod trace;
+
+use airlock_plugin_sdk::contract::answerer::{Answer, AnswerInput, AnswerStep};
+use airlock_plugin_sdk::prompt::cut;
+use airlock_plugin_sdk::{Answerer, Exchange, Host, Level, StageError, reply};
+
+/// The contract's limit for an answer is 2,000 characters; bytes are the stricter measure.
+const LIMIT: usize = 2_000;
+
+/// Answers by template, or with a model of role `fast` and a check of what it said.
+pub struct TracedAnswerer;
+
+impl Answerer for TracedAnswerer {
+    fn run(host: &impl Host, input: AnswerInput, exchanges: Vec<Exchange>) -> Result<AnswerStep, StageError> {
+        if input.rows.iter().any(|row| row.len() != input.columns.len()) {
+            return Err(StageError::BadInput("rows has a row that is not as long as columns".into()));
+        }
+        match input.kind.as_str() {
+            "data" => Ok(data(host, &input, &exchanges)),
+            "knowledge" => Ok(knowledge::answer(host, &input, &exchanges)),
+            other => Err(StageError::BadInput(format!(
+                "kind is `{other}`, and only `data` and `knowledge` are known"
+            ))),
+        }
+    }
+}
+
+airlock_plugin_sdk::export!(answerer: TracedAnswerer);
+
+fn data(host: &impl Host, input: &AnswerInput, exchanges: &[Exchange]) -> AnswerStep {
+    if let Some(text) = empty::sentence(input) {
+        return done(text);
+    }
+    // Without rows to show there is nothing a model could say that the template does not.
+    if !input.model_available || input.rows.is_empty() {
+        return done(table::sentence(input));
+    }
+    match reply::last(exchanges) {
+        None => AnswerStep::Ask(phrase::request(input)),
+        Some(Ok(said)) => match phrase::checked(input, said) {
+            Ok(text) => done(text),
+            Err(why) => {
+                host.log(Level::Info, &format!("the model's sentence is not used: {why}"), &[]);
+                done(table::sentence(input))
+            }
+        },
+        Some(Err(_)) => done(table::sentence(input)),
+    }
+}
+
+fn done(mut text: String) -> AnswerStep {
+    cut(&mut text, LIMIT);
+    AnswerStep::Done(Answer { text, attributes: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests;

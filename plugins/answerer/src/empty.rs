@@ -1,0 +1,65 @@
+//! Nothing found, told with what was checked.
+
+use airlock_plugin_sdk::contract::answerer::AnswerInput;
+use airlock_plugin_sdk::contract::repair::ProbeFinding;
+
+use crate::decimal::grouped;
+use crate::question::sentence as ended;
+use crate::table::label;
+
+/// Spellings that are named.
+const SPELLINGS: usize = 5;
+
+/// The sentence for no rows, and for the one row of NULL that an aggregate over nothing gives. Absent when there is
+/// something to tell.
+pub fn sentence(input: &AnswerInput) -> Option<String> {
+    let head = if input.row_count == 0 {
+        "No row matches the question.".to_owned()
+    } else if input.row_count == 1 && aggregate_of_nothing(input) {
+        let labels: Vec<String> = input.columns.iter().map(label).filter(|label| !label.is_empty()).collect();
+        match labels.as_slice() {
+            [label] => format!("There is no {label}: no row with a value matched."),
+            _ => "There is no value: no row with a value matched.".to_owned(),
+        }
+    } else if input.row_count == 1 && counted_nothing(input) && input.probe.is_some() {
+        "The count is 0.".to_owned()
+    } else {
+        return None;
+    };
+    Some(match &input.probe {
+        Some(probe) => format!("{head} {}", finding(probe)),
+        None => head,
+    })
+}
+
+/// What the host's diagnostic found, in words.
+fn finding(probe: &ProbeFinding) -> String {
+    let column = format!("{}.{}", probe.column.table.name, probe.column.column);
+    let literal = probe.literal.trim_matches('\'');
+    let spellings: Vec<String> =
+        probe.spellings.iter().take(SPELLINGS).map(|spelling| format!("'{spelling}'")).collect();
+    match (spellings.is_empty(), probe.rows_without) {
+        (false, _) => ended(&format!(
+            "The query looked for '{literal}' in {column}, which is stored there as {}",
+            spellings.join(", ")
+        )),
+        (true, Some(0)) => ended(&format!(
+            "It was checked without the condition on {column} ({literal}) too, and there is none then either"
+        )),
+        (true, Some(rows)) => ended(&format!(
+            "Without the condition on {column} ({literal}) there would be {} rows",
+            grouped(&rows.to_string())
+        )),
+        (true, None) => ended(&format!(
+            "It was checked that {column} has no value like '{literal}', whatever its case and outer spaces"
+        )),
+    }
+}
+
+fn aggregate_of_nothing(input: &AnswerInput) -> bool {
+    input.rows.first().is_some_and(|row| !row.is_empty() && row.iter().all(Option::is_none))
+}
+
+fn counted_nothing(input: &AnswerInput) -> bool {
+    matches!(input.rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "0")
+}

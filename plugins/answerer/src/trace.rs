@@ -1,0 +1,173 @@
+//! Whether each number of a sentence comes from somewhere.
+
+use airlock_plugin_sdk::contract::answerer::AnswerInput;
+use airlock_plugin_sdk::time::Date;
+use airlock_plugin_sdk::words;
+
+use crate::decimal::Decimal;
+
+/// A rounded number must keep this many digits to be taken for the number it rounds.
+const LEAST_DIGITS: usize = 3;
+
+/// A number in a text.
+struct Mention {
+    written: String,
+    value: Decimal,
+    /// Significant digits, trailing zeros of `1.2 million` not counted.
+    digits: usize,
+    /// The marker of a list: a number that opens a line and is followed by a full stop or a bracket.
+    marker: bool,
+}
+
+/// The first number of `text` that neither the rows, nor the question, nor a date of the query accounts for.
+pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
+    let mut known: Vec<Decimal> = numbers(&input.question).into_iter().map(|mention| mention.value).collect();
+    for value in input.rows.iter().flatten().flatten() {
+        known.extend(numbers(value).into_iter().map(|mention| mention.value));
+    }
+    known.extend(input.sql.iter().flat_map(|sql| dates(sql)));
+    known.extend(Decimal::parse(&input.row_count.to_string()));
+    known.extend(Decimal::parse(&input.rows.len().to_string()));
+    let rows = Decimal::parse(&input.rows.len().to_string());
+    let accounted = |mention: &Mention| {
+        let in_list = mention.marker
+            && rows.is_some()
+            && mention.written.parse::<usize>().is_ok_and(|number| number <= input.rows.len());
+        in_list
+            || known.iter().any(|exact| {
+                mention.value.equals(*exact)
+                    || (mention.digits >= LEAST_DIGITS
+                        && mention.value.is_rounding_of(*exact, mention.digits))
+            })
+    };
+    numbers(text).into_iter().find(|mention| !accounted(mention)).map(|mention| mention.written)
+}
+
+/// Every number of a text, in digits or in words above one.
+fn numbers(text: &str) -> Vec<Mention> {
+    let found = words::words(text);
+    let mut mentions = Vec::new();
+    for (index, word) in found.iter().enumerate() {
+        let next = found.get(index + 1).map(|word| word.text.as_str());
+        let power = next.and_then(power);
+        if word.text.starts_with(|c: char| c.is_ascii_digit()) {
+            mentions.extend(in_digits(text, word, power));
+        } else if let Some(value) = words::number(&word.text).filter(|value| *value > 1) {
+            // `two million` is one number and `million` no second one.
+            let scales = index.checked_sub(1).and_then(|before| found.get(before)).is_some_and(|before| {
+                before.text.starts_with(|c: char| c.is_ascii_digit()) && self::power(&word.text).is_some()
+            });
+            if !scales && let Some(value) = Decimal::parse(&value.to_string()) {
+                mentions.push(Mention { written: word.text.clone(), value, digits: 1, marker: false });
+            }
+        }
+    }
+    mentions
+}
+
+fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Mention> {
+    let digits: String =
+        word.text.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
+    let suffix = word.text.get(digits.len()..).unwrap_or_default();
+    let power = match suffix {
+        "" => power,
+        "k" => Some(3),
+        "m" => Some(6),
+        _ => None,
+    };
+    let written = Decimal::parse(&digits)?;
+    let value = written.times_power(power.unwrap_or(0))?;
+    let before = text.get(..word.span.start).unwrap_or_default();
+    let after = text.get(word.span.end..).unwrap_or_default();
+    let opens_line = before.rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
+    Some(Mention {
+        written: word.text.clone(),
+        value,
+        digits: significant(&digits),
+        marker: opens_line && after.starts_with(['.', ')']),
+    })
+}
+
+/// Significant digits as written. Zeros that end a whole number are placeholders: `1,230,000` has three.
+fn significant(digits: &str) -> usize {
+    let plain: String = digits.chars().filter(|c| *c != ',').collect();
+    let all: String = plain.chars().filter(char::is_ascii_digit).collect();
+    let trimmed = all.trim_start_matches('0');
+    if plain.contains('.') { trimmed.len() } else { trimmed.trim_end_matches('0').len() }
+}
+
+fn power(word: &str) -> Option<u32> {
+    match word {
+        "hundred" => Some(2),
+        "thousand" => Some(3),
+        "lakh" | "lakhs" => Some(5),
+        "million" => Some(6),
+        "crore" | "crores" => Some(7),
+        "billion" => Some(9),
+        _ => None,
+    }
+}
+
+/// Year, month and day of each date the query names. Other numbers of the query are conditions, not findings.
+fn dates(sql: &str) -> Vec<Decimal> {
+    sql.split('\'')
+        .skip(1)
+        .step_by(2)
+        .filter_map(Date::parse)
+        .flat_map(|date| [date.year().to_string(), date.month().to_string(), date.day().to_string()])
+        .filter_map(|number| Decimal::parse(&number))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_plugin_sdk::contract::answerer::ResultColumn;
+    use airlock_plugin_sdk::harness::clock;
+
+    use super::*;
+
+    fn input() -> AnswerInput {
+        AnswerInput {
+            question: "Which two products sold most in 2026?".into(),
+            clock: clock("2026-07-15"),
+            kind: "data".into(),
+            sql: Some("SELECT a FROM b WHERE c >= DATE '2026-04-01' AND d > 777".into()),
+            columns: ["prod_name", "units"]
+                .map(|name| ResultColumn { name: name.into(), sql_type: "text".into() })
+                .into(),
+            rows: vec![
+                vec![Some("Hammer 500g".into()), Some("1234567.891".into())],
+                vec![Some("Nails".into()), Some("-42".into())],
+            ],
+            row_count: 2,
+            truncated: false,
+            probe: None,
+            assumptions: vec![],
+            context: vec![],
+            model_available: true,
+            attributes: vec![],
+        }
+    }
+
+    #[test]
+    fn numbers_are_traced_or_named() {
+        for (text, want) in [
+            ("Hammer 500g sold 1,234,567.891 and Nails lost 42.", None),
+            ("Hammer sold 1,234,567.89 units.", None),
+            ("Hammer sold 1.23 million units.", None),
+            ("Hammer sold 1.23 million units, Nails 43.", Some("43")),
+            ("Hammer sold 1.24 million units.", Some("1.24")),
+            ("Hammer sold about 1 million units.", Some("1")),
+            ("1. Hammer\n2. Nails", None),
+            ("3. Hammer", Some("3")),
+            ("The two products of 2026 are Hammer and Nails.", None),
+            ("The five products are Hammer and Nails.", Some("five")),
+            ("From 2026-04-01 on, Hammer led.", None),
+            ("More than 777 were sold.", Some("777")),
+            ("Hammer grew by 12%.", Some("12")),
+            ("No number at all.", None),
+        ] {
+            assert_eq!(untraced(text, &input()).as_deref(), want, "{text}");
+        }
+    }
+}
