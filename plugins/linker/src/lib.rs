@@ -1,1 +1,126 @@
-//! The built-in linker stage.
+//! The built-in linker: plan to tables and columns, by names, notes, values and joins. It asks no model.
+
+mod paths;
+mod score;
+
+use std::collections::BTreeSet;
+
+use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
+use airlock_plugin_sdk::contract::linker::{LinkInput, LinkStep, NoMatch, SelectedTable, Selection};
+use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::{Attribute, Exchange, Host, Linker, StageError, TableRef};
+
+use score::{Candidate, Word};
+
+/// Tables that are looked at closely before the few are chosen.
+const FUNNEL: u32 = 20;
+
+/// The linker stage.
+#[derive(Debug, Clone, Copy)]
+pub struct Funnel;
+
+impl Linker for Funnel {
+    fn run(host: &impl Host, input: LinkInput, _exchanges: Vec<Exchange>) -> Result<LinkStep, StageError> {
+        if input.width == 0 {
+            return Err(StageError::BadInput("width must be at least 1".into()));
+        }
+        let words = score::words(&input.plan.keywords, &input.question);
+        let candidates = score::candidates(host, &input.question, &words, FUNNEL);
+        let unknown = score::unknown(&words, &candidates);
+        if candidates.is_empty() || head_is_unknown(&words, &unknown) {
+            let named = if unknown.is_empty() { "its words".to_owned() } else { quoted(&unknown) };
+            return Ok(LinkStep::Nothing(NoMatch {
+                reason: format!("Nothing in this data is known by {named}."),
+                unknown_words: unknown,
+            }));
+        }
+        Ok(LinkStep::Done(select(host, candidates, unknown, input.width as usize)))
+    }
+}
+
+airlock_plugin_sdk::export!(linker: Funnel);
+
+fn quoted(words: &[String]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// True when no content word at all is known: anything selected would be a guess.
+fn head_is_unknown(words: &[Word], unknown: &[String]) -> bool {
+    !words.is_empty() && unknown.len() == words.len()
+}
+
+/// The best tables, what lies between them, and the joins that connect them.
+fn select(host: &impl Host, mut candidates: Vec<Candidate>, unknown: Vec<String>, width: usize) -> Selection {
+    let mut chosen: Vec<Candidate> = Vec::new();
+    // A word once explained counts little more: the next table is the one that explains what is still open.
+    let mut explained: BTreeSet<String> = BTreeSet::new();
+    while chosen.len() < width && !candidates.is_empty() {
+        let gain = |candidate: &Candidate| candidate.gain(&explained);
+        let Some(best) = (0..candidates.len()).max_by(|a, b| {
+            let at = |index: &usize| candidates.get(*index).map_or(0.0, gain);
+            at(a).total_cmp(&at(b)).then_with(|| b.cmp(a))
+        }) else {
+            break;
+        };
+        let candidate = candidates.remove(best);
+        if !chosen.is_empty() && candidate.gain(&explained) < score::LEAST_GAIN {
+            break;
+        }
+        explained.extend(candidate.words());
+        chosen.push(candidate);
+    }
+    paths::connect(host, &mut chosen, width);
+    // Neighbours fill what room is left: an empty place helps nobody, and a key may lead to what was meant.
+    paths::neighbours(host, &mut chosen, &mut candidates, width);
+    let refs: Vec<TableRef> = chosen.iter().map(|candidate| candidate.detail.summary.table.clone()).collect();
+    let joins = joins_between(&chosen, &refs);
+    let tables = chosen
+        .iter()
+        .map(|candidate| SelectedTable {
+            table: candidate.detail.summary.table.clone(),
+            columns: Vec::new(),
+            reason: candidate.reason(),
+            score: candidate.score,
+        })
+        .collect();
+    let attributes = if unknown.is_empty() {
+        Vec::new()
+    } else {
+        vec![Attribute {
+            key: "unknown-words".into(),
+            value: unknown.join(", ").chars().take(1_000).collect(),
+        }]
+    };
+    Selection { tables, joins, attributes }
+}
+
+fn joins_between(chosen: &[Candidate], refs: &[TableRef]) -> Vec<Join> {
+    let mut joins: Vec<Join> = Vec::new();
+    for join in chosen.iter().flat_map(|candidate| &candidate.detail.joins) {
+        let inside = refs.contains(&join.from) && refs.contains(&join.to);
+        let known = joins.iter().any(|known| {
+            known.from == join.from
+                && known.to == join.to
+                && known.from_columns == join.from_columns
+                && known.to_columns == join.to_columns
+        });
+        if inside && !known {
+            joins.push(join.clone());
+        }
+    }
+    joins.sort_by_key(|join| !join.verified);
+    joins.truncate(64);
+    joins
+}
+
+/// The stems under which a relation is known: its name and its synonyms.
+fn name_stems(detail: &TableDetail) -> Vec<String> {
+    let mut found: Vec<String> = score::split(&detail.summary.table.name);
+    for synonym in &detail.synonyms {
+        found.extend(stems::content_stems(synonym));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! How near a relation is to the words of a question, and which words made it so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use airlock_plugin_sdk::contract::catalog::TableDetail;
+use airlock_plugin_sdk::question::{names, stems, tokens};
+use airlock_plugin_sdk::{Host, TableRef};
+
+/// What a table must add to be taken after the first.
+pub const LEAST_GAIN: f64 = 0.35;
+
+/// A content word of the question.
+#[derive(Debug, Clone)]
+pub struct Word {
+    /// As written.
+    pub text: String,
+    /// Its stem.
+    pub stem: String,
+}
+
+/// A relation with what speaks for it.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The relation.
+    pub detail: TableDetail,
+    /// The sum of what speaks for it.
+    pub score: f64,
+    /// Each word that matched: its weight and where it was found.
+    pub matches: BTreeMap<String, (f64, &'static str)>,
+    /// Why it is here although no word named it.
+    pub bridge: Option<String>,
+}
+
+impl Candidate {
+    /// What it adds to words that are explained already.
+    pub fn gain(&self, explained: &BTreeSet<String>) -> f64 {
+        let words: f64 = self
+            .matches
+            .iter()
+            .map(|(word, (weight, _))| if explained.contains(word) { weight * 0.25 } else { *weight })
+            .sum();
+        words + (self.score - self.matches.values().map(|(weight, _)| weight).sum::<f64>()).max(0.0) * 0.5
+    }
+
+    /// The words it explains well enough.
+    pub fn words(&self) -> Vec<String> {
+        self.matches.iter().filter(|(_, (weight, _))| *weight >= 0.5).map(|(word, _)| word.clone()).collect()
+    }
+
+    /// One sentence for people.
+    pub fn reason(&self) -> String {
+        if let Some(reason) = &self.bridge {
+            return reason.clone();
+        }
+        let mut by_place: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (word, (_, place)) in &self.matches {
+            by_place.entry(place).or_default().push(word);
+        }
+        let parts: Vec<String> =
+            by_place.iter().map(|(place, words)| format!("{} in its {place}", words.join(", "))).collect();
+        if parts.is_empty() {
+            "Near to the question as a whole.".into()
+        } else {
+            format!("Matches {}.", parts.join("; "))
+        }
+    }
+}
+
+/// The content words to link: the plan's keywords, or the question's own when the plan has none.
+pub fn words(keywords: &[String], question: &str) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::new();
+    let text = if keywords.is_empty() { question.to_owned() } else { keywords.join(" ") };
+    for token in tokens::tokenize(&text) {
+        let content = matches!(token.kind, tokens::TokenKind::Word | tokens::TokenKind::Quoted)
+            && !stems::is_function_word(&token.lower)
+            && !stems::is_light(&token.lower);
+        for part in tokens::tokenize(&token.text).into_iter().filter(|_| content) {
+            if part.kind == tokens::TokenKind::Word
+                && !found.iter().any(|word| word.stem == part.stem)
+                && found.len() < 48
+            {
+                found.push(Word { text: part.lower, stem: part.stem });
+            }
+        }
+    }
+    found
+}
+
+/// The stems of a catalogue name.
+pub fn split(name: &str) -> Vec<String> {
+    names::name_words(name).iter().map(|word| stems::stem(word)).collect()
+}
+
+/// The nearest relations, dead ones left out, best first.
+pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32) -> Vec<Candidate> {
+    let query = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+    let query = if query.is_empty() { question.to_owned() } else { query };
+    let mut votes: Vec<(TableRef, f64)> = Vec::new();
+    let mut vote = |table: &TableRef, amount: f64| match votes.iter_mut().find(|(known, _)| known == table) {
+        Some((_, sum)) => *sum += amount,
+        None => votes.push((table.clone(), amount)),
+    };
+    // Scores of different calls cannot be compared, ranks can.
+    let rank = |place: usize| 1.0 / (60.0 + place as f64);
+    for (place, hit) in host.near_tables(&query, funnel).iter().enumerate() {
+        vote(&hit.table, 2.0 * rank(place));
+    }
+    for (place, hit) in host.near_columns(&query, 50).iter().enumerate() {
+        vote(&hit.column.table, rank(place));
+    }
+    let values = host.near_values(question, 20);
+    for (place, hit) in values.iter().enumerate() {
+        vote(&hit.column.table, rank(place));
+    }
+    let terms = host.near_terms(question, 8);
+    for (place, term) in terms.iter().enumerate() {
+        if let Some(table) = &term.table {
+            vote(table, 2.0 * rank(place));
+        }
+    }
+    // A table whose very name is asked for is looked at even when retrieval ranks it low.
+    for summary in host.tables() {
+        let named = split(&summary.table.name);
+        if words.iter().any(|word| named.contains(&word.stem)) {
+            vote(&summary.table, rank(0));
+        }
+    }
+    votes.sort_by(|a, b| {
+        b.1.total_cmp(&a.1).then_with(|| (&a.0.schema, &a.0.name).cmp(&(&b.0.schema, &b.0.name)))
+    });
+    votes.truncate(funnel as usize * 2);
+    let mut found: Vec<Candidate> = Vec::new();
+    for (table, votes) in votes {
+        let Some(detail) = host.describe(&table).filter(|detail| detail.in_use) else { continue };
+        let mut matches = matches(&detail, words);
+        for hit in values.iter().filter(|hit| hit.column.table == table) {
+            let whole = stems::content_stems(&hit.value)
+                .iter()
+                .all(|stem| words.iter().any(|word| word.stem == *stem));
+            for stem in stems::content_stems(&hit.matched) {
+                note(&mut matches, words, &stem, if whole { 0.8 } else { 0.3 }, "values");
+            }
+        }
+        for term in terms.iter().filter(|term| term.table.as_ref() == Some(&table)) {
+            for name in std::iter::once(&term.name).chain(&term.synonyms) {
+                let stems = stems::content_stems(name);
+                if !stems.is_empty() && stems.iter().all(|stem| words.iter().any(|word| word.stem == *stem)) {
+                    for stem in stems {
+                        note(&mut matches, words, &stem, 1.2, "glossary terms");
+                    }
+                }
+            }
+        }
+        let named: f64 = matches.values().map(|(weight, _)| weight).sum();
+        if named > 0.0 || votes >= 2.0 * rank(2) {
+            found.push(Candidate { detail, score: named + votes * 6.0, matches, bridge: None });
+        }
+    }
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found
+}
+
+fn note(
+    matches: &mut BTreeMap<String, (f64, &'static str)>,
+    words: &[Word],
+    stem: &str,
+    weight: f64,
+    place: &'static str,
+) {
+    let Some(word) = words.iter().find(|word| word.stem == stem) else { return };
+    let better = matches.get(&word.text).is_none_or(|(known, _)| *known < weight);
+    if better {
+        matches.insert(word.text.clone(), (weight, place));
+    }
+}
+
+fn matches(detail: &TableDetail, words: &[Word]) -> BTreeMap<String, (f64, &'static str)> {
+    let mut matches = BTreeMap::new();
+    let name = split(&detail.summary.table.name);
+    let joined = name.concat();
+    for word in words {
+        if name.contains(&word.stem) {
+            // The whole name counts more than a part of it.
+            let weight = if name.len() == 1 || joined == word.stem { 1.5 } else { 0.9 };
+            note(&mut matches, words, &word.stem, weight, "name");
+        } else if detail.summary.table.name.to_lowercase().contains(&word.stem) && word.stem.len() >= 5 {
+            note(&mut matches, words, &word.stem, 0.9, "name");
+        }
+    }
+    for synonym in &detail.synonyms {
+        let stems = stems::content_stems(synonym);
+        for stem in &stems {
+            note(&mut matches, words, stem, if stems.len() == 1 { 1.4 } else { 0.7 }, "synonyms");
+        }
+    }
+    for column in &detail.columns {
+        let name = split(&column.name);
+        // A key column names the other table, not this one.
+        let key = name.last().is_some_and(|last| last == "id");
+        let spelled = column.name.to_lowercase();
+        for word in words {
+            let inside = name.contains(&word.stem) || (word.stem.len() >= 5 && spelled.contains(&word.stem));
+            if inside {
+                note(&mut matches, words, &word.stem, if key { 0.45 } else { 0.9 }, "columns");
+            }
+        }
+        for synonym in &column.synonyms {
+            for stem in stems::content_stems(synonym) {
+                note(&mut matches, words, &stem, if key { 0.45 } else { 0.9 }, "columns");
+            }
+        }
+        for label in column.enum_labels.iter().chain(&column.samples) {
+            for stem in stems::content_stems(label) {
+                note(&mut matches, words, &stem, 0.6, "values");
+            }
+        }
+        for stem in stems::content_stems(&column.description) {
+            note(&mut matches, words, &stem, 0.3, "notes");
+        }
+    }
+    for stem in stems::content_stems(&detail.summary.description) {
+        note(&mut matches, words, &stem, 0.4, "notes");
+    }
+    for word in words {
+        let kin = super::name_stems(detail).iter().any(|name| stems::kin(name, &word.stem));
+        if kin {
+            note(&mut matches, words, &word.stem, 0.5, "name");
+        }
+    }
+    matches
+}
+
+/// Words that no candidate explains, in the order of the question.
+pub fn unknown(words: &[Word], candidates: &[Candidate]) -> Vec<String> {
+    words
+        .iter()
+        .filter(|word| !candidates.iter().any(|candidate| candidate.matches.contains_key(&word.text)))
+        .map(|word| word.text.clone())
+        .collect()
+}

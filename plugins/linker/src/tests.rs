@@ -1,0 +1,115 @@
+//! Questions and the tables they must reach, over three schemas.
+
+use airlock_plugin_sdk::Linker;
+use airlock_plugin_sdk::contract::linker::{LinkInput, LinkStep};
+use airlock_plugin_sdk::contract::planner::Plan;
+use airlock_plugin_sdk::harness::{Recorded, clock, table};
+
+use super::Funnel;
+
+fn clinic() -> Recorded {
+    Recorded::new()
+        .table(
+            table("patients")
+                .columns(&[("patient_id", "bigint"), ("full_name", "text"), ("town", "text")])
+                .primary_key(&["patient_id"]),
+        )
+        .table(
+            table("doctors")
+                .columns(&[("doctor_id", "bigint"), ("full_name", "text"), ("speciality", "text")])
+                .primary_key(&["doctor_id"]),
+        )
+        .table(
+            table("visits")
+                .purpose("One row for each time a patient was seen")
+                .synonyms(&["appointment"])
+                .columns(&[
+                    ("visit_id", "bigint"),
+                    ("patient_id", "bigint"),
+                    ("doctor_id", "bigint"),
+                    ("visit_dt", "date"),
+                    ("fee_amt", "numeric"),
+                ])
+                .primary_key(&["visit_id"]),
+        )
+        .table(table("tbl_visit_old").dead().columns(&[("visit_id", "bigint"), ("fee", "numeric")]))
+        .table(table("app_settings").columns(&[("setting_key", "text"), ("setting_value", "text")]))
+        .join("visits.patient_id", "patients.patient_id")
+        .join("visits.doctor_id", "doctors.doctor_id")
+        .values("doctors.speciality", &["Cardiology", "Paediatrics"])
+        .metric("takings", &["income"], "visits", "sum(visits.fee_amt)", "")
+}
+
+fn link(host: &Recorded, question: &str, keywords: &[&str], width: u32) -> LinkStep {
+    let plan = Plan {
+        intent: "data".into(),
+        steps: Vec::new(),
+        keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
+        measures: Vec::new(),
+        filters: Vec::new(),
+        time: Vec::new(),
+        grouping: Vec::new(),
+        order: Vec::new(),
+        limit: None,
+        assumptions: Vec::new(),
+        attributes: Vec::new(),
+    };
+    let input = LinkInput {
+        question: question.into(),
+        clock: clock("2026-08-20"),
+        plan,
+        width,
+        failure: None,
+        model_available: false,
+        attributes: Vec::new(),
+    };
+    Funnel::run(host, input, Vec::new()).unwrap()
+}
+
+#[test]
+fn the_tables_a_question_needs_are_selected() {
+    let host = clinic();
+    for (question, keywords, want) in [
+        ("How many patients do we have?", &["patients"][..], &["patients"][..]),
+        ("appointments per doctor", &["appointments", "doctor"], &["visits", "doctors"]),
+        (
+            "which speciality had the most patients",
+            &["speciality", "patients"],
+            &["doctors", "patients", "visits"],
+        ),
+        ("income from cardiology", &["income", "cardiology"], &["visits", "doctors"]),
+    ] {
+        let LinkStep::Done(selection) = link(&host, question, keywords, 5) else { panic!("{question}") };
+        let names: Vec<&str> = selection.tables.iter().map(|t| t.table.name.as_str()).collect();
+        for table in want {
+            assert!(names.contains(table), "{question}: {names:?}");
+        }
+        assert!(!names.contains(&"tbl_visit_old"), "{question}");
+        assert!(selection.tables.iter().all(|t| t.reason.ends_with('.')));
+    }
+}
+
+#[test]
+fn the_width_holds_and_the_best_comes_first() {
+    let LinkStep::Done(selection) = link(&clinic(), "patients by doctor", &["patients", "doctor"], 1) else {
+        panic!()
+    };
+    assert_eq!(selection.tables.len(), 1);
+    let LinkStep::Done(selection) = link(&clinic(), "visits", &["visits"], 5) else { panic!() };
+    assert_eq!(selection.tables[0].table.name, "visits");
+    assert!(selection.joins.iter().all(|join| join.from.name == "visits"));
+}
+
+#[test]
+fn what_nothing_knows_is_told() {
+    let LinkStep::Nothing(no) =
+        link(&clinic(), "favourite colour of the staff", &["favourite", "colour", "staff"], 5)
+    else {
+        panic!()
+    };
+    assert_eq!(no.unknown_words, ["favourite", "colour", "staff"]);
+    assert!(matches!(
+        link(&clinic(), "volcano eruptions", &["volcano", "eruptions"], 5),
+        LinkStep::Nothing(_)
+    ));
+}
