@@ -186,8 +186,10 @@ fn pool(config: &RuntimeConfig) -> PoolingAllocationConfig {
         .total_memories(times(limits.memories))
         .total_tables(times(limits.tables))
         .total_stacks(places)
-        .max_memory_size(limits.memory)
-        .table_elements(limits.table_elements)
+        .max_tables_per_module(u32::try_from(limits.tables).unwrap_or(u32::MAX))
+        // Address space only. Above the limits of a call, so that what does not fit is told by `load` and by the call's
+        // own guard, in their words and numbers.
+        .table_elements(limits.table_elements.saturating_mul(10))
         .max_unused_warm_slots(places)
         // Pages that nearly every call touches are zeroed instead of given back and faulted in again.
         .linear_memory_keep_resident(128 << 10)

@@ -3,6 +3,7 @@
 //! An ask takes one [`StageSet`] when it begins and keeps it to its end, so a swap never changes a running ask.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use airlock_types::DomainName;
@@ -98,10 +99,11 @@ impl Registry {
         let grant = component.grant();
         let slots =
             grant.stages.iter().flat_map(|stage| grant.domains.iter().map(|scope| (*stage, scope.clone())));
-        self.change(|history, set| {
+        let Ok(()) = self.change(|history, set| {
             for slot in slots {
                 replace(history, set, slot, component.clone());
             }
+            Ok::<(), Infallible>(())
         });
     }
 
@@ -122,7 +124,7 @@ impl Registry {
             let component = component.name().to_owned();
             return Err(SwapError::NotGranted { component, stage, scope: scope.clone() });
         }
-        Ok(self.change(|history, set| replace(history, set, (stage, scope.clone()), component.clone())))
+        self.change(|history, set| Ok(replace(history, set, (stage, scope.clone()), component.clone())))
     }
 
     /// Brings back what served this stage before. Returns what is in service now.
@@ -150,14 +152,17 @@ impl Registry {
             .unwrap_or_default()
     }
 
-    /// Makes the next set and puts it in place in one step.
-    fn change<R>(&self, edit: impl FnOnce(&mut BTreeMap<Slot, Vec<Component>>, &mut StageSet) -> R) -> R {
+    /// Makes the next set and puts it in place in one step; an edit that fails must have changed no history.
+    fn change<R, E>(
+        &self,
+        edit: impl FnOnce(&mut BTreeMap<Slot, Vec<Component>>, &mut StageSet) -> Result<R, E>,
+    ) -> Result<R, E> {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = StageSet::clone(&self.current.load());
         next.generation += 1;
-        let result = edit(&mut history, &mut next);
+        let result = edit(&mut history, &mut next)?;
         self.current.store(Arc::new(next));
-        result
+        Ok(result)
     }
 }
 
