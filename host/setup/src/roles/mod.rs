@@ -1,0 +1,86 @@
+//! What each role of airlock may do: statements that make it so, and trials that prove it.
+//!
+//! A role is a [`Role`]: data about the place, and two functions of it. Adding a role is adding a file beside
+//! [`reader`](Role::reader); planning, printing, running and proving are the same for all.
+
+mod plan;
+mod reader;
+mod trial;
+
+use airlock_types::TableRef;
+
+use crate::secret::Secret;
+
+pub use plan::{Plan, Refused, Statement, plan};
+pub use trial::{Expect, Trial, Verdict, prove};
+
+/// What a role is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Duty {
+    /// Reads the granted relations of a data source, and nothing else.
+    Reader,
+}
+
+/// A role to be set up in one database.
+#[derive(Debug, Clone)]
+pub struct Role {
+    /// What it is for.
+    pub duty: Duty,
+    /// Its name.
+    pub name: String,
+    /// Its password.
+    pub password: Secret,
+    /// The database.
+    pub database: String,
+    /// The relations it is about.
+    pub reach: Reach,
+    /// Whether to take from PUBLIC what a reader must never have: creating in `public`, temporary tables, functions
+    /// that write. This touches other users of the database; on one's own it is right.
+    pub harden: bool,
+}
+
+/// Which relations a role may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// All of these schemas, those made later included.
+    Schemas(Vec<String>),
+    /// These alone.
+    Only(Vec<TableRef>),
+}
+
+impl Reach {
+    /// The schemas it lies in, each once.
+    #[must_use]
+    pub fn schemas(&self) -> Vec<&str> {
+        let mut schemas: Vec<&str> = match self {
+            Self::Schemas(schemas) => schemas.iter().map(String::as_str).collect(),
+            Self::Only(tables) => tables.iter().map(|table| table.schema.as_str()).collect(),
+        };
+        schemas.sort_unstable();
+        schemas.dedup();
+        schemas
+    }
+}
+
+impl Role {
+    /// The reader of a data source.
+    #[must_use]
+    pub fn reader(name: &str, password: Secret, database: &str, reach: Reach) -> Self {
+        let (name, database) = (name.to_owned(), database.to_owned());
+        Self { duty: Duty::Reader, name, password, database, reach, harden: false }
+    }
+}
+
+/// What is known of the database before statements are written.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// Whether the role is there already.
+    pub role_exists: bool,
+    /// Owners of relations, and of the schema, by schema: whoever may make relations there later.
+    pub owners: Vec<(String, String)>,
+    /// Tables within reach, for trials.
+    pub tables: Vec<TableRef>,
+    /// Signatures of functions that a hardened database keeps from PUBLIC, such as `lo_create(oid)`.
+    pub writing_functions: Vec<String>,
+}
