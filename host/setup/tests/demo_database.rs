@@ -1,5 +1,7 @@
 //! A pack's database: loaded once, loaded again when it changed, never left half loaded, read by a proven reader.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! The private server against the real binaries: it starts, is private, survives crashes and stops.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;

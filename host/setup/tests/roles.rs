@@ -1,5 +1,7 @@
 //! Roles and credentials against a real server: what is granted works, what is not is refused, and each is tried.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use airlock_setup::fitness::{Unfit, refuse_unfit, unfit};
 use airlock_setup::roles::{Plan, Reach, Role, Verdict, plan, prove};
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, Secret, SetupError};
