@@ -2,6 +2,8 @@
 //!
 //! `AIRLOCK_BENCH_PLANNER` names a planner's component to measure; without it a minimal one written by hand is.
 
+#![allow(clippy::expect_used, reason = "a benchmark that cannot run should say so and stop")]
+
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -9,11 +11,15 @@ use airlock_runtime::NoServices;
 use criterion::{Criterion, criterion_group, criterion_main};
 use support::{honest, load, question, runtime};
 
-fn call(criterion: &mut Criterion) {
-    let bytes = match std::env::var_os("AIRLOCK_BENCH_PLANNER") {
+fn component() -> Vec<u8> {
+    match std::env::var_os("AIRLOCK_BENCH_PLANNER") {
         Some(path) => std::fs::read(path).expect("the component named by AIRLOCK_BENCH_PLANNER"),
         None => honest(),
-    };
+    }
+}
+
+fn call(criterion: &mut Criterion) {
+    let bytes = component();
     let executor = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("an executor");
     let runtime = runtime(|_| {});
     let guest = load(&runtime, &bytes);
@@ -24,5 +30,16 @@ fn call(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, call);
+/// What a start costs for each component whose compiled code is kept.
+fn load_from_cache(criterion: &mut Criterion) {
+    let home = tempfile::tempdir().expect("a folder");
+    let bytes = component();
+    let runtime = runtime(|config| config.cache_dir = Some(home.path().join("compiled")));
+    load(&runtime, &bytes);
+    criterion.bench_function("load from cache", |bencher| {
+        bencher.iter(|| assert!(load(&runtime, &bytes).from_cache()));
+    });
+}
+
+criterion_group!(benches, call, load_from_cache);
 criterion_main!(benches);

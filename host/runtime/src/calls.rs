@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
-use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
+use wasmtime::{FrameInfo, PoolConcurrencyLimitError, Trap, WasmBacktrace};
 
 use crate::bounds::{Untrusted, line};
 use crate::contract::answerer::{AnswerInput, AnswerStep};
@@ -195,7 +195,7 @@ impl Runtime {
         spent: &mut Spent,
     ) -> Result<E::Output, CallErrorKind> {
         let shared = &self.shared;
-        let limits = &shared.config.limits;
+        let limits = &component.inner.limits;
         let began = Instant::now();
         let mut store = store::fresh(&shared.engine, services, limits, Sharing::Yield);
         let meter = store.data().meter();
@@ -246,7 +246,7 @@ fn exhausted(config: &RuntimeConfig) -> CallErrorKind {
 
 /// What an error of the engine means.
 pub(crate) fn diagnose(error: &wasmtime::Error, state: &State, config: &RuntimeConfig) -> CallErrorKind {
-    let limits = &config.limits;
+    let limits = state.limits();
     if let Some(hit) = error.downcast_ref::<LimitHit>() {
         return CallErrorKind::Limit(*hit);
     }
@@ -276,21 +276,17 @@ pub(crate) fn diagnose(error: &wasmtime::Error, state: &State, config: &RuntimeC
 }
 
 fn frames(trace: &WasmBacktrace) -> Vec<String> {
-    let shown = |frame: &wasmtime::FrameInfo| {
-        let mut symbols = frame.symbols().iter().rev();
+    let shown = |frame: &FrameInfo| {
+        let mut symbols = frame.symbols().iter();
         let place = symbols.find_map(|symbol| Some(format!(" ({}:{})", symbol.file()?, symbol.line()?)));
+        // `{:#}` leaves out the hash that makes a mangled name unique.
         let name = frame.func_name().map_or_else(
             || format!("function {}", frame.func_index()),
-            |name| wasmtime_demangled(name, frame),
+            |name| format!("{:#}", rustc_demangle::demangle(name)),
         );
         line(&format!("{name}{}", place.unwrap_or_default()), FRAME_BYTES)
     };
     trace.frames().iter().take(FRAMES).map(shown).collect()
-}
-
-/// The demangled name where the engine has one.
-fn wasmtime_demangled(name: &str, frame: &wasmtime::FrameInfo) -> String {
-    frame.symbols().first().and_then(|symbol| symbol.name()).unwrap_or(name).to_owned()
 }
 
 fn report<T>(component: &Component, stage: Stage, result: &Result<T, CallError>, spent: &Spent) {

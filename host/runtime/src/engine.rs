@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, WasmBacktraceDetails,
-    WasmFeatures,
+    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
+    WasmBacktraceDetails, WasmFeatures,
 };
 
 use crate::cache::Cache;
@@ -23,6 +23,9 @@ pub const TICK: Duration = Duration::from_millis(5);
 
 /// Bytes of stack that host functions have beside the guest's own.
 const HOST_STACK: usize = 1 << 20;
+
+/// Core instances that the pool has room for, for each call: a number only, so a Python guest's worth of them is no waste.
+const INSTANCES: usize = 64;
 
 /// Instances made while loading, beside the calls.
 const SPARE_PLACES: u32 = 4;
@@ -182,7 +185,7 @@ fn pool(config: &RuntimeConfig) -> PoolingAllocationConfig {
     let times = |each: usize| places.saturating_mul(u32::try_from(each).unwrap_or(u32::MAX));
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(places)
-        .total_core_instances(times(limits.instances))
+        .total_core_instances(times(limits.instances.max(INSTANCES)))
         .total_memories(times(limits.memories))
         .total_tables(times(limits.tables))
         .total_stacks(places)
@@ -191,8 +194,10 @@ fn pool(config: &RuntimeConfig) -> PoolingAllocationConfig {
         // own guard, in their words and numbers.
         .table_elements(limits.table_elements.saturating_mul(10))
         .max_unused_warm_slots(places)
-        // Pages that nearly every call touches are zeroed instead of given back and faulted in again.
-        .linear_memory_keep_resident(128 << 10)
+        // Touched pages are zeroed instead of given back and faulted in again. The kernel says which were touched where
+        // it can (Linux 6.7), so that a call pays for what it used; elsewhere this much is zeroed each time.
+        .pagemap_scan(Enabled::Auto)
+        .linear_memory_keep_resident(256 << 10)
         .table_keep_resident(16 << 10)
         .async_stack_keep_resident(32 << 10);
     pool

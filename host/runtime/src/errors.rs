@@ -255,3 +255,43 @@ impl CallError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn askers_get_a_sentence_and_operators_the_facts() {
+        let hit = |limit| CallErrorKind::Limit(LimitHit { limit, allowed: 1_000, spent: 1_005 });
+        let trap = CallErrorKind::Trap(TrapReport {
+            reason: "wasm `unreachable` instruction executed".to_owned(),
+            panic_message: Some("no such table".to_owned()),
+            frames: vec!["planner::run (src/lib.rs:9)".to_owned()],
+        });
+        let said = CallErrorKind::Stage(StageError::Internal("<b>secret</b>".to_owned()));
+        let full = CallErrorKind::PoolExhausted { places: 32, waited: Duration::from_secs(5) };
+        for (kind, for_asker, for_operator, fault) in [
+            (hit(Limit::Compute), "took too long", "limit `compute`: 1005 ms of 1000 ms", true),
+            (hit(Limit::Memory), "used more than it may", "limit `memory`: 1005 bytes of 1000 bytes", true),
+            (trap, "step failed", "it panicked: no such table\n    at planner::run (src/lib.rs:9)", true),
+            (said, "step failed", "it reported an internal error: <b>secret</b>", false),
+            (full, "busy", "all 32 places for calls were taken for 5000 ms", false),
+        ] {
+            let error = CallError {
+                component: "acme-planner".to_owned(),
+                digest: ContentHash::of(""),
+                stage: Stage::Planner,
+                kind: Box::new(kind),
+            };
+            let (sentence, facts) = (error.for_asker(), error.to_string());
+            assert!(sentence.contains(for_asker), "{sentence}");
+            assert!(!sentence.contains("acme") && !sentence.contains("secret"), "{sentence}");
+            assert!(
+                facts.starts_with("component `acme-planner` (e3b0c44298fc), stage `planner`: "),
+                "{facts}"
+            );
+            assert!(facts.contains(for_operator), "{facts}");
+            assert_eq!(error.is_components_fault(), fault, "{facts}");
+        }
+    }
+}

@@ -10,6 +10,7 @@
 //! domains = ["*"]
 //! imports = ["catalog", "retrieval", "log"]
 //! model_roles = ["fast"]
+//! limits = { memory_mib = 128 }     # optional: what differs from the host's limits
 //! ```
 
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 use airlock_types::{ContentHash, DomainName};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::limits::LimitChanges;
 
 /// A place in the pipeline that a component can fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -204,6 +207,9 @@ pub struct Grant {
     /// Model roles it may ask for.
     #[serde(default)]
     pub model_roles: BTreeSet<ModelRole>,
+    /// Limits in which it differs from the others.
+    #[serde(default, skip_serializing_if = "LimitChanges::is_none")]
+    pub limits: LimitChanges,
 }
 
 impl Grant {
@@ -217,6 +223,7 @@ impl Grant {
             domains: BTreeSet::new(),
             imports: BTreeSet::new(),
             model_roles: BTreeSet::new(),
+            limits: LimitChanges::default(),
         }
     }
 
@@ -328,4 +335,59 @@ fn is_name(text: &str) -> bool {
     text.len() <= 63
         && text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLANNER: &str = r#"
+[[grant]]
+component = "planner"
+digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+stage = ["planner"]
+domains = ["*"]
+imports = ["catalog", "log"]
+model_roles = ["fast"]
+limits = { memory_mib = 128, compute_ms = 2000 }
+"#;
+
+    #[test]
+    fn a_grant_says_what_may_be_and_nothing_else_may() {
+        let grants = Grants::parse(PLANNER).unwrap();
+        let grant = grants.iter().next().unwrap();
+        let shop: DomainName = "hardware-shop".parse().unwrap();
+        assert!(grant.allows(Stage::Planner, &shop) && !grant.allows(Stage::Linker, &shop));
+        assert!(grant.allows_role("fast") && !grant.allows_role("reasoning") && !grant.allows_role(""));
+        assert_eq!(grant.imports, BTreeSet::from([Import::Catalog, Import::Log]));
+        assert_eq!(grant.limits.memory_mib, Some(128));
+        assert_eq!(grants.find("planner", grant.digest), Some(grant));
+        assert_eq!(grants.find("linker", grant.digest), None);
+        assert_eq!(Grants::parse(&grants.to_toml().unwrap()).unwrap(), grants);
+    }
+
+    #[test]
+    fn a_wrong_file_is_refused_with_its_place() {
+        for (from, to, want) in [
+            ("domains", "domain", &["line 6", "unknown field `domain`"][..]),
+            ("\"log\"", "\"files\"", &["line 7", "unknown variant `files`"]),
+            ("\"fast\"", "\"genius\"", &["line 8", "unknown variant `genius`"]),
+            ("compute_ms", "compute", &["line 9", "unknown field `compute`"]),
+            ("9f86", "xx86", &["line 4", "is not a SHA-256"]),
+            ("[\"*\"]", "[\"Shop!\"]", &["line 6", "`Shop!` is not a domain name"]),
+            ("[\"*\"]", "[]", &["the grant of `planner` has no domain"]),
+            ("stage = [\"planner\"]", "stage = []", &["the grant of `planner` has no stage"]),
+            ("\"planner\"\nd", "\"../planner\"\nd", &["`../planner` is not a component's name"]),
+            ("digest = ", "# ", &["missing field `digest`"]),
+        ] {
+            let text = PLANNER.replacen(from, to, 1);
+            assert_ne!(text, PLANNER, "{from}");
+            let message = Grants::parse(&text).unwrap_err();
+            for part in want {
+                assert!(message.contains(part), "{to}: {message}");
+            }
+        }
+        let twice = Grants::parse(&PLANNER.repeat(2)).unwrap_err();
+        assert!(twice.contains("granted twice"), "{twice}");
+    }
 }

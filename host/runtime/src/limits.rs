@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The most that one call may use. All of them are on for every call.
@@ -49,6 +50,48 @@ impl Default for Limits {
             look_ups: 2_000,
             log_lines: 64,
             log_line_bytes: 2_048,
+        }
+    }
+}
+
+/// Limits of one component that differ from everyone's, as its grant says them. A Python guest, say, needs more memory and
+/// more core instances than a Rust one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitChanges {
+    /// [`Limits::compute`] in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compute_ms: Option<u32>,
+    /// [`Limits::wall`] in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_ms: Option<u32>,
+    /// [`Limits::memory`] in MiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mib: Option<u16>,
+    /// [`Limits::instances`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u16>,
+}
+
+impl LimitChanges {
+    /// Whether nothing differs.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Limits {
+    /// These limits with one component's changes.
+    #[must_use]
+    pub fn with(&self, changes: &LimitChanges) -> Self {
+        let millis = |changed: Option<u32>, same| changed.map_or(same, |ms| Duration::from_millis(ms.into()));
+        Self {
+            compute: millis(changes.compute_ms, self.compute),
+            wall: millis(changes.wall_ms, self.wall),
+            memory: changes.memory_mib.map_or(self.memory, |mib| usize::from(mib) << 20),
+            instances: changes.instances.map_or(self.instances, usize::from),
+            ..self.clone()
         }
     }
 }

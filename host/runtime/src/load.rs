@@ -35,6 +35,7 @@ pub(crate) struct Loaded {
     from_cache: bool,
     load_time: Duration,
     imports: BTreeSet<Import>,
+    pub(crate) limits: Limits,
     pub(crate) pre: InstancePre<State>,
     pub(crate) exports: Exports,
 }
@@ -78,6 +79,12 @@ impl Component {
     #[must_use]
     pub fn imports(&self) -> &BTreeSet<Import> {
         &self.inner.imports
+    }
+
+    /// What each of its calls may use: the host's limits with the changes of its grant.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
     }
 
     /// Bytes of its file.
@@ -125,10 +132,11 @@ impl Runtime {
         };
         let imports = check_imports(&code, &shared.engine, grant)?;
         check_exports(&code, &shared.engine, grant)?;
-        check_resources(&code, &shared.config.limits)?;
+        let limits = shared.config.limits.with(&grant.limits);
+        check_resources(&code, &limits)?;
         let pre = shared.linker.instantiate_pre(&code).map_err(|error| shape(&error))?;
         let exports = Exports::find(&pre, &grant.stages).map_err(|error| shape(&error))?;
-        self.try_one(&pre, &exports)?;
+        self.try_one(&pre, &exports, &limits)?;
         // Without this the first call would pay for mapping the initial memory.
         code.initialize_copy_on_write_image()
             .map_err(|error| LoadErrorKind::Compile(format!("{error:#}")))?;
@@ -142,6 +150,7 @@ impl Runtime {
                 from_cache,
                 load_time: began.elapsed(),
                 imports,
+                limits,
                 pre,
                 exports,
             }),
@@ -150,9 +159,13 @@ impl Runtime {
 
     /// Makes one instance and lets it go: a component that does not start, or whose functions have other types, is
     /// found here and not by the first ask.
-    fn try_one(&self, pre: &InstancePre<State>, exports: &Exports) -> Result<(), LoadErrorKind> {
+    fn try_one(
+        &self,
+        pre: &InstancePre<State>,
+        exports: &Exports,
+        limits: &Limits,
+    ) -> Result<(), LoadErrorKind> {
         let shared = &self.shared;
-        let limits = &shared.config.limits;
         let mut store = store::fresh(&shared.engine, NoServices::shared(), limits, Sharing::OwnThread);
         let meter = store.data().meter();
         meter.resume();

@@ -71,6 +71,11 @@ impl State {
         Arc::clone(&self.meter)
     }
 
+    /// What this call may use.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// What the guest's panic hook sent.
     pub(crate) fn panic_message(&self) -> Option<&str> {
         self.log.panic_message.as_deref()

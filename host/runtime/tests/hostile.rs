@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use airlock_runtime::contract::planner::PlanStep;
 use airlock_runtime::contract::types::StageError;
-use airlock_runtime::{CallErrorKind, Called, Limit, LimitHit, NoServices, Runtime, RuntimeConfig};
-use support::{HONEST, Watched, honest, load, planner, question, runtime};
+use airlock_runtime::{CallErrorKind, Called, Import, Limit, LimitHit, NoServices, Runtime, RuntimeConfig};
+use support::{HONEST, Watched, grant, honest, load, planner, question, runtime};
 
 async fn call(runtime: &Runtime, fields: &str, body: &str) -> Called<PlanStep> {
     let guest = load(runtime, &planner(fields, body));
@@ -293,4 +293,34 @@ async fn a_component_is_called_only_as_what_its_grant_says() {
     let clock = question().clock;
     let error = runtime.canonicalize(&guest, NoServices::shared(), "x", &clock).await.unwrap_err();
     assert_eq!(*error.kind, CallErrorKind::NotServed);
+}
+
+#[tokio::test]
+async fn a_dropped_call_gives_its_place_back() {
+    let runtime = runtime(|config| {
+        config.max_calls = 1;
+        config.limits.compute = Duration::from_secs(60);
+        config.limits.wall = Duration::from_secs(60);
+    });
+    let runaway = load(&runtime, &planner("", "(loop $again (br $again)) (unreachable)"));
+    let input = question();
+    let gone = runtime.plan(&runaway, NoServices::shared(), &input, &[]);
+    assert!(tokio::time::timeout(Duration::from_millis(50), gone).await.is_err(), "nobody waits for it");
+    assert_eq!(runtime.pool_use().running, 0);
+    assert!(is_honest(&call(&runtime, "", HONEST).await));
+}
+
+#[tokio::test]
+async fn a_grant_may_change_the_limits_of_its_component() {
+    let runtime = runtime(|_| {});
+    let bytes = planner("", "(drop (memory.grow (i32.const 31))) (unreachable)");
+    for (memory_mib, stopped) in [(None, false), (Some(2), true), (Some(3), false)] {
+        let mut grant = grant(&bytes, Import::ALL);
+        grant.limits.memory_mib = memory_mib;
+        let guest = runtime.load(&bytes, &grant).unwrap();
+        let error = runtime.plan(&guest, NoServices::shared(), &question(), &[]).await.unwrap_err();
+        // Two pages and 31 more.
+        let hit = LimitHit { limit: Limit::Memory, allowed: 2 << 20, spent: 33 << 16 };
+        assert_eq!(*error.kind == CallErrorKind::Limit(hit), stopped, "{memory_mib:?}: {error}");
+    }
 }
