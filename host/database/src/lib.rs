@@ -1,1 +1,36 @@
-//! The database envelope: read-only execution of approved SQL, the catalogue, the SQLSTATE taxonomy, probes.
+//! The database envelope: a checked text runs read-only, bounded and cancellable; the catalogue, probes and samples come
+//! from the room's own fixed SQL.
+//!
+//! - Nothing that came from outside runs but an [`airlock_gate::Approved`]: [`Source::run`] takes no text.
+//! - Every transaction ends in `ROLLBACK`; the crate holds no statement that would keep a change.
+//! - Passwords and values of rows do not reach a message: see [`connection_string`] and the `redact` module.
+//! - What each type of PostgreSQL becomes in JSON stands in one table: see [`encode`].
+
+pub mod catalogue;
+pub mod connection_string;
+mod dial;
+mod door;
+pub mod encode;
+pub mod error;
+mod exact_json;
+mod exchange;
+mod pool;
+mod redact;
+mod result_types;
+mod run;
+mod settings;
+mod source;
+pub mod sqlstate;
+mod tls;
+mod wire;
+
+pub use catalogue::Scope;
+pub use connection_string::ConnectionString;
+pub use error::DatabaseError;
+pub use run::{Identity, IdentityError, ResultSet, RunOptions};
+pub use source::{Source, SourceConfig};
+pub use wire::ServerError;
+
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;

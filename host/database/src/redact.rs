@@ -1,0 +1,163 @@
+//! Values of rows are cut out of what the server says before a model or an asker reads it.
+//!
+//! Names and positions pass. An error with a position was raised while the text was read, so all it can quote is the text.
+//! Without a position PostgreSQL may quote data (`invalid input syntax for type integer: "..."`, also through
+//! `col::regclass`), so a quoted piece stays only when the query itself holds it. Text that code of the database raised
+//! (`RAISE`) can be anything and is withheld.
+
+use crate::wire::ServerError;
+
+/// What stands for a value that was cut out.
+const CUT: &str = "…";
+
+/// The message without values of rows. `sql` is the text that failed.
+pub(crate) fn message(error: &ServerError, sql: &str) -> String {
+    if raised_by_user_code(error) {
+        return "a function of the database raised an error; its text is withheld because it may quote rows"
+            .to_owned();
+    }
+    if error.position.is_some() {
+        return match &error.detail {
+            Some(detail) if error.code.starts_with("42") => format!("{} ({detail})", error.message),
+            _ => error.message.clone(),
+        };
+    }
+    // Bytes in a wrong encoding are shown without quotes.
+    if matches!(error.code.as_str(), "22021" | "22P05" | "22P03" | "22P04") {
+        return match error.message.split_once("0x") {
+            Some((before, _)) => format!("{before}{CUT}"),
+            None => error.message.clone(),
+        };
+    }
+    without_foreign_quotes(&error.message, error.code.starts_with('2'), sql)
+}
+
+/// The hint, which names things and quotes nothing, unless user code wrote it.
+pub(crate) fn hint(error: &ServerError) -> Option<String> {
+    error.hint.clone().filter(|_| !raised_by_user_code(error))
+}
+
+fn raised_by_user_code(error: &ServerError) -> bool {
+    // P0001 to P0004 are RAISE, ASSERT and their like; RAISE can choose any other code, but not its routine.
+    error.code.starts_with("P0")
+        || matches!(
+            error.routine.as_str(),
+            "exec_stmt_raise" | "exec_stmt_assert" | "PLy_elog" | "PLy_output"
+        )
+        || error.routine.starts_with("plperl")
+        || error.routine.starts_with("pltcl")
+}
+
+/// Cuts what stands between the first and the last quote. Data can hold quotes itself, so pairs mean nothing.
+fn without_foreign_quotes(message: &str, literals_only: bool, sql: &str) -> String {
+    let (Some(first), Some(last)) = (message.find('"'), message.rfind('"')) else {
+        return message.to_owned();
+    };
+    let (Some(before), Some(quoted), Some(after)) =
+        (message.get(..first), message.get(first + 1..last), message.get(last + 1..))
+    else {
+        return message.split('"').next().unwrap_or_default().to_owned() + CUT;
+    };
+    let literal = format!("'{}'", quoted.replace('\'', "''"));
+    let own = sql.contains(&literal) || (!literals_only && !quoted.is_empty() && sql.contains(quoted));
+    if own { message.to_owned() } else { format!("{before}\"{CUT}\"{after}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_rows_go_and_literals_of_the_query_stay() {
+        let sql = "SELECT total::int, to_date('2026-13-45', 'YYYY-MM-DD') FROM bills WHERE n = 'abc'";
+        for (code, position, text, want) in [
+            (
+                "22P02",
+                None,
+                r#"invalid input syntax for type integer: "Ada Lovelace""#,
+                r#"invalid input syntax for type integer: "…""#,
+            ),
+            (
+                "22P02",
+                None,
+                r#"invalid input syntax for type integer: "a "quoted" name""#,
+                r#"invalid input syntax for type integer: "…""#,
+            ),
+            (
+                "22P02",
+                Some(8),
+                r#"invalid input syntax for type integer: "abc""#,
+                r#"invalid input syntax for type integer: "abc""#,
+            ),
+            (
+                "22P02",
+                None,
+                r#"invalid input syntax for type integer: "abc""#,
+                r#"invalid input syntax for type integer: "abc""#,
+            ),
+            (
+                "22P02",
+                None,
+                r#"invalid input syntax for type integer: "total""#,
+                r#"invalid input syntax for type integer: "…""#,
+            ),
+            (
+                "22008",
+                None,
+                r#"date/time field value out of range: "2026-13-45""#,
+                r#"date/time field value out of range: "2026-13-45""#,
+            ),
+            ("22007", None, r#"invalid value "xx" for "YYYY""#, r#"invalid value "…""#),
+            ("22003", None, "integer out of range", "integer out of range"),
+            (
+                "23505",
+                None,
+                r#"duplicate key value violates unique constraint "k""#,
+                r#"duplicate key value violates unique constraint "…""#,
+            ),
+            ("42P01", None, r#"relation "Ada Lovelace" does not exist"#, r#"relation "…" does not exist"#),
+            ("42P01", Some(3), r#"relation "bils" does not exist"#, r#"relation "bils" does not exist"#),
+            ("42501", None, "permission denied for table bills", "permission denied for table bills"),
+            (
+                "22021",
+                None,
+                r#"invalid byte sequence for encoding "UTF8": 0x41 0x42"#,
+                r#"invalid byte sequence for encoding "UTF8": …"#,
+            ),
+            ("22P02", None, r#"odd " quote"#, r#"odd …"#),
+        ] {
+            let error =
+                ServerError { code: code.into(), message: text.into(), position, ..ServerError::default() };
+            assert_eq!(message(&error, sql), want, "{code} {text}");
+        }
+    }
+
+    #[test]
+    fn what_user_code_raises_is_withheld_whatever_its_code() {
+        for (code, routine) in [("P0001", "exec_stmt_raise"), ("22012", "exec_stmt_raise"), ("P0004", "")] {
+            let error = ServerError {
+                code: code.into(),
+                routine: routine.into(),
+                message: "Ada Lovelace owes 12".into(),
+                hint: Some("ask Ada".into()),
+                ..ServerError::default()
+            };
+            assert!(!message(&error, "").contains("Ada"));
+            assert_eq!(hint(&error), None);
+        }
+    }
+
+    #[test]
+    fn the_detail_helps_where_it_can_only_speak_of_the_text() {
+        let mut error = ServerError {
+            code: "42P01".into(),
+            message: "invalid reference".into(),
+            detail: Some("it cannot be referenced from this part of the query".into()),
+            position: Some(4),
+            ..ServerError::default()
+        };
+        assert!(message(&error, "").contains("cannot be referenced"));
+        error.position = None;
+        assert!(!message(&error, "").contains("cannot be referenced"));
+    }
+}

@@ -1,0 +1,120 @@
+//! From PostgreSQL's codes to kinds of failure: the one table that chooses what a repair may do.
+
+use airlock_types::{ErrorType, Failure};
+
+use crate::redact;
+use crate::wire::ServerError;
+
+/// The kinds of single codes. A code that is not here is judged by its class, and after that it is unknown: guessing at a
+/// failure nobody has seen is how an agent starts inventing.
+pub const CODES: &[(&str, ErrorType)] = &[
+    ("42601", ErrorType::SyntaxError),
+    ("42703", ErrorType::UnknownColumn),
+    ("42P01", ErrorType::UnknownTable),
+    ("42702", ErrorType::AmbiguousColumn),
+    ("42725", ErrorType::AmbiguousFunction),
+    ("42883", ErrorType::UnknownFunction),
+    ("42P02", ErrorType::StrayParameter),
+    ("42804", ErrorType::TypeMismatch),
+    ("22P02", ErrorType::TypeMismatch),
+    ("42846", ErrorType::TypeMismatch),
+    ("22007", ErrorType::TypeMismatch),
+    ("22008", ErrorType::TypeMismatch),
+    ("42P18", ErrorType::TypeMismatch),
+    ("42P22", ErrorType::TypeMismatch),
+    ("42803", ErrorType::GroupingError),
+    ("42P20", ErrorType::WindowingError),
+    ("42P10", ErrorType::InvalidReference),
+    ("0A000", ErrorType::Unsupported),
+    ("21000", ErrorType::CardinalityViolation),
+    ("22012", ErrorType::DivisionByZero),
+    ("22003", ErrorType::OutOfRange),
+    ("53200", ErrorType::Resource),
+    ("53400", ErrorType::Resource),
+    ("53100", ErrorType::Resource),
+    ("54001", ErrorType::TooComplex),
+    ("42501", ErrorType::PermissionDenied),
+    ("25006", ErrorType::PermissionDenied),
+    ("40001", ErrorType::Retry),
+    ("40P01", ErrorType::Retry),
+    ("53300", ErrorType::Infrastructure),
+    ("55P03", ErrorType::Infrastructure),
+    // The server ended an idle transaction: this host was too slow between two messages.
+    ("25P03", ErrorType::Infrastructure),
+    ("25P04", ErrorType::Timeout),
+];
+
+/// The kind of a code. 57014 is three things: the statement timeout and somebody else's cancellation share the code and
+/// differ in the message only, which the server may translate; [`crate::Source::run`] knows its own timeout and corrects
+/// what the message cannot tell.
+#[must_use]
+pub fn classify(code: &str, message: &str) -> ErrorType {
+    if let Some((_, kind)) = CODES.iter().find(|(known, _)| *known == code) {
+        return *kind;
+    }
+    match code {
+        "57014" if message.contains("statement timeout") => ErrorType::Timeout,
+        "57014" if message.contains("lock timeout") => ErrorType::Infrastructure,
+        "57014" => ErrorType::Cancelled,
+        _ if code.starts_with("08") || code.starts_with("57P") => ErrorType::Infrastructure,
+        _ => ErrorType::Unknown,
+    }
+}
+
+impl ServerError {
+    /// This error as the failure of `sql`, values of rows cut out.
+    #[must_use]
+    pub fn to_failure(&self, sql: &str) -> Failure {
+        let mut failure = Failure::new(classify(&self.code, &self.message), redact::message(self, sql), sql);
+        failure.hint = redact::hint(self);
+        failure.sqlstate = Some(self.code.clone());
+        failure.position = self.position;
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_has_one_row() {
+        for (index, (code, _)) in CODES.iter().enumerate() {
+            assert_eq!(code.len(), 5, "{code}");
+            assert_eq!(CODES.iter().position(|(other, _)| other == code), Some(index), "{code} twice");
+        }
+    }
+
+    #[test]
+    fn codes_with_several_meanings_and_classes() {
+        for (code, message, want) in [
+            ("57014", "canceling statement due to statement timeout", ErrorType::Timeout),
+            ("57014", "canceling statement due to user request", ErrorType::Cancelled),
+            ("57014", "storniere Anfrage wegen Zeitüberschreitung der Anfrage", ErrorType::Cancelled),
+            ("08006", "", ErrorType::Infrastructure),
+            ("57P01", "", ErrorType::Infrastructure),
+            ("57P03", "", ErrorType::Infrastructure),
+            ("22025", "", ErrorType::Unknown),
+            ("XX000", "", ErrorType::Unknown),
+            ("", "", ErrorType::Unknown),
+        ] {
+            assert_eq!(classify(code, message), want, "{code} {message}");
+        }
+    }
+
+    #[test]
+    fn every_kind_that_only_postgresql_reports_has_a_code() {
+        for kind in ErrorType::ALL {
+            let from_elsewhere = matches!(
+                kind,
+                ErrorType::EmptyResult
+                    | ErrorType::Finding
+                    | ErrorType::DuplicateDraft
+                    | ErrorType::Forbidden
+                    | ErrorType::Cancelled
+                    | ErrorType::Unknown
+            );
+            assert!(from_elsewhere || CODES.iter().any(|(_, known)| known == kind), "{kind:?}");
+        }
+    }
+}

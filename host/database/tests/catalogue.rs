@@ -1,0 +1,210 @@
+//! What a catalogue lists, against a real server.
+
+mod support;
+
+use airlock_database::catalogue::fingerprint;
+use airlock_database::{Scope, Source, SourceConfig};
+use airlock_types::catalogue::{RelationKind, TypeFamily, TypeKind};
+use airlock_types::{Catalogue, TableRef};
+use support::Postgres;
+
+const SCHEMA: &str = r#"
+CREATE ROLE owner; CREATE ROLE reader LOGIN;
+CREATE SCHEMA sales; CREATE SCHEMA archive; CREATE SCHEMA hidden; CREATE SCHEMA airlock;
+GRANT USAGE ON SCHEMA sales, archive, airlock TO reader;
+CREATE TYPE sales.mood AS ENUM ('fine', 'awful'); CREATE DOMAIN sales.price AS numeric(12,2) CHECK (VALUE >= 0);
+CREATE DOMAIN sales.net AS sales.price; CREATE TYPE sales.pair AS (a int, b sales.mood[]);
+CREATE TABLE sales.customers(id int PRIMARY KEY, "Full Name" text NOT NULL UNIQUE, secret text, mood sales.mood, moods sales.mood[]);
+COMMENT ON TABLE sales.customers IS 'who buys'; COMMENT ON COLUMN sales.customers."Full Name" IS 'as on the bill';
+GRANT SELECT (id, "Full Name", mood, moods) ON sales.customers TO reader;
+CREATE TABLE sales.orders(id bigint, customer int REFERENCES sales.customers, at timestamptz, total sales.net,
+  twice numeric GENERATED ALWAYS AS (total * 2) STORED, gone int, tags text[], meta jsonb, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
+ALTER TABLE sales.orders DROP COLUMN gone;
+CREATE TABLE sales.orders_2026 PARTITION OF sales.orders FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
+CREATE TABLE archive.orders(id bigint, note text);
+CREATE VIEW sales."Big Orders" AS SELECT * FROM sales.orders WHERE total > 100;
+CREATE MATERIALIZED VIEW sales.daily AS SELECT 1 AS day; CREATE UNIQUE INDEX ON sales.daily(day);
+CREATE TABLE sales.guarded(id int); ALTER TABLE sales.guarded ENABLE ROW LEVEL SECURITY;
+CREATE VIEW sales.over_guarded AS SELECT * FROM sales.guarded; CREATE VIEW sales.over_view AS SELECT * FROM sales.over_guarded;
+CREATE TABLE hidden.t(id int); CREATE TABLE airlock.log(id int); CREATE TABLE sales.not_granted(id int);
+GRANT SELECT ON sales.orders, sales.orders_2026, archive.orders, sales."Big Orders", sales.daily, sales.guarded, sales.over_guarded,
+  sales.over_view, hidden.t, airlock.log TO reader;
+CREATE FUNCTION sales.net_price(numeric, VARIADIC text[]) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE AGGREGATE sales.total(numeric) (SFUNC = numeric_add, STYPE = numeric);
+CREATE FUNCTION sales.same(sales.pair, sales.pair) RETURNS bool LANGUAGE sql AS 'SELECT true';
+CREATE OPERATOR sales.=== (LEFTARG = sales.pair, RIGHTARG = sales.pair, FUNCTION = sales.same);
+CREATE FUNCTION sales.to_int(sales.pair) RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE CAST (sales.pair AS int) WITH FUNCTION sales.to_int(sales.pair);
+INSERT INTO sales.orders(id, at) SELECT i, '2026-02-01' FROM generate_series(1, 50) i; ANALYZE;
+"#;
+
+async fn catalogue(server: &Postgres, scope: &Scope) -> Catalogue {
+    let source = Source::connect(SourceConfig::new(server.url("reader"))).await.unwrap();
+    source.catalogue(scope).await.unwrap()
+}
+
+fn listed(catalogue: &Catalogue) -> Vec<String> {
+    catalogue.iter().map(|relation| relation.table.to_string()).collect()
+}
+
+#[tokio::test]
+async fn a_catalogue_is_what_the_reader_may_select() {
+    let server = Postgres::start();
+    server.psql(SCHEMA);
+    let all = catalogue(&server, &Scope::schemas(["archive", "sales", "airlock", "nowhere"])).await;
+    assert!(all.server_version >= 130_000);
+    assert_eq!(all.search_path, ["archive", "sales"]);
+    assert_eq!(
+        listed(&all),
+        [
+            "sales.Big Orders",
+            "sales.customers",
+            "sales.daily",
+            "sales.guarded",
+            "archive.orders",
+            "sales.orders",
+            "sales.over_guarded",
+            "sales.over_view"
+        ]
+    );
+    assert_eq!(all.resolve("orders").unwrap().table, TableRef::new("archive", "orders"));
+
+    let customers = all.resolve("customers").unwrap();
+    assert_eq!(customers.comment.as_deref(), Some("who buys"));
+    let names: Vec<_> = customers.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["id", "Full Name", "mood", "moods"], "a column without a grant is not there");
+    assert_eq!(customers.primary_key, ["id"]);
+    assert_eq!(customers.unique_keys, [["Full Name"]]);
+    assert_eq!(customers.column("Full Name").unwrap().comment.as_deref(), Some("as on the bill"));
+    let mood = customers.column("mood").unwrap();
+    assert_eq!((mood.sql_type.as_str(), mood.family), ("sales.mood", TypeFamily::Text));
+    assert_eq!(mood.enum_labels, ["fine", "awful"]);
+    let moods = customers.column("moods").unwrap();
+    assert_eq!((moods.is_array, moods.family), (true, TypeFamily::Array));
+    assert_eq!(moods.type_name, TableRef::new("sales", "mood"));
+
+    let orders = all.relation(&TableRef::new("sales", "orders")).unwrap();
+    assert_eq!(orders.kind, RelationKind::PartitionedTable);
+    assert_eq!(orders.row_estimate, Some(50));
+    assert_eq!(orders.primary_key, ["id", "at"]);
+    assert_eq!(orders.foreign_keys.len(), 1);
+    assert_eq!(orders.foreign_keys[0].references, TableRef::new("sales", "customers"));
+    assert_eq!(orders.foreign_keys[0].columns, ["customer"]);
+    for (name, sql_type, family, generated, nullable) in [
+        ("id", "bigint", TypeFamily::Number, false, false),
+        ("at", "timestamp with time zone", TypeFamily::Timestamp, false, false),
+        ("total", "sales.net", TypeFamily::Number, false, true),
+        ("twice", "numeric", TypeFamily::Number, true, true),
+        ("tags", "text[]", TypeFamily::Array, false, true),
+        ("meta", "jsonb", TypeFamily::Json, false, true),
+    ] {
+        let column = orders.column(name).unwrap();
+        assert_eq!(
+            (column.sql_type.as_str(), column.family, column.generated, column.nullable),
+            (sql_type, family, generated, nullable),
+            "{name}"
+        );
+    }
+    assert!(orders.column("gone").is_none());
+    assert_eq!(all.resolve("Big Orders").unwrap().kind, RelationKind::View);
+    assert_eq!(all.resolve("daily").unwrap().unique_keys, [["day"]]);
+    let guarded: Vec<_> =
+        all.iter().filter(|relation| relation.row_security).map(|r| r.table.name.as_str()).collect();
+    assert_eq!(guarded, ["guarded", "over_guarded", "over_view"], "a view over row security has it too");
+
+    let functions: Vec<_> = all.functions.iter().map(|f| (f.signature(), f.kind, f.body.is_some())).collect();
+    assert_eq!(
+        functions,
+        [
+            ("sales.net_price(numeric, text[])".to_owned(), 'f', true),
+            ("sales.same(sales.pair, sales.pair)".to_owned(), 'f', true),
+            ("sales.to_int(sales.pair)".to_owned(), 'f', true),
+            ("sales.total(numeric)".to_owned(), 'a', false),
+        ]
+    );
+    assert_eq!(all.operators[0].left.as_deref(), Some("sales.pair"));
+    assert_eq!(all.casts[0].function_schema.as_deref(), Some("sales"));
+    let types: Vec<_> = all.types.iter().map(|t| (t.name.name.as_str(), t.kind, t.has_checks)).collect();
+    assert_eq!(
+        types,
+        [
+            ("mood", TypeKind::Enum, false),
+            ("net", TypeKind::Domain, true),
+            ("pair", TypeKind::Composite, false),
+            ("price", TypeKind::Domain, true),
+        ]
+    );
+    assert_eq!(all.types[1].base, Some(TableRef::new("sales", "price")));
+    assert_eq!(
+        all.types[2].attributes,
+        [TableRef::new("pg_catalog", "int4"), TableRef::new("sales", "mood")]
+    );
+    assert_eq!(all.types[2].attribute_names, ["a", "b"]);
+    assert_eq!(all.extensions, ["plpgsql"]);
+}
+
+#[tokio::test]
+async fn a_scope_names_relations_or_takes_everything() {
+    let server = Postgres::start();
+    server.psql(SCHEMA);
+    let some = Scope {
+        schemas: vec!["archive".into()],
+        only: vec![
+            TableRef::new("sales", "orders_2026"),
+            TableRef::new("archive", "orders"),
+            TableRef::new("airlock", "log"),
+        ],
+    };
+    let some = catalogue(&server, &some).await;
+    assert_eq!(listed(&some), ["archive.orders", "sales.orders_2026"], "a partition that is named is listed");
+    assert_eq!(some.search_path, ["archive", "sales"]);
+
+    let all = catalogue(&server, &Scope::default()).await;
+    assert_eq!(all.search_path, ["public", "archive", "sales"]);
+    assert_eq!(all.len(), 8);
+    assert!(catalogue(&server, &Scope::schemas(["airlock"])).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_mark_and_a_fingerprint_change_with_the_schema_and_not_with_rows() {
+    let server = Postgres::start();
+    server.psql(SCHEMA);
+    let source = Source::connect(SourceConfig::new(server.url("reader"))).await.unwrap();
+    let scope = Scope::schemas(["sales"]);
+    let mut mark = source.catalogue_mark().await.unwrap();
+    let mut print = fingerprint(&source.catalogue(&scope).await.unwrap());
+    server.psql(
+        "INSERT INTO sales.orders(id, at) SELECT i, '2026-03-01' FROM generate_series(1, 5000) i; ANALYZE",
+    );
+    assert_eq!(source.catalogue_mark().await.unwrap(), mark);
+    assert_eq!(fingerprint(&source.catalogue(&scope).await.unwrap()), print);
+    for change in [
+        "ALTER TABLE sales.orders ADD COLUMN new int",
+        "COMMENT ON TABLE sales.orders IS 'x'",
+        "GRANT SELECT ON sales.not_granted TO reader",
+        "ALTER TYPE sales.mood ADD VALUE 'new'",
+        "CREATE FUNCTION sales.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "CREATE OR REPLACE FUNCTION sales.f() RETURNS int LANGUAGE sql AS 'SELECT 2'",
+        "DROP VIEW sales.over_view",
+    ] {
+        server.psql(change);
+        let (next_mark, next_print) =
+            (source.catalogue_mark().await.unwrap(), fingerprint(&source.catalogue(&scope).await.unwrap()));
+        assert_ne!(next_mark, mark, "{change}");
+        assert_ne!(next_print, print, "{change}");
+        (mark, print) = (next_mark, next_print);
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_columns_are_read() {
+    let server = Postgres::with_settings(&["max_locks_per_transaction=4000"]);
+    server.psql(
+        "CREATE ROLE reader LOGIN;
+         DO $$BEGIN FOR i IN 1..1000 LOOP EXECUTE format('CREATE TABLE t%s (%s)', i,
+           (SELECT string_agg(format('c%s text', n), ', ') FROM generate_series(1, 100) n)); END LOOP; END$$;
+         GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+    );
+    let catalogue = catalogue(&server, &Scope::schemas(["public"])).await;
+    assert_eq!(catalogue.len(), 1_000);
+    assert_eq!(catalogue.iter().map(|relation| relation.columns.len()).sum::<usize>(), 100_000);
+}

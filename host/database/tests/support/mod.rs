@@ -1,0 +1,176 @@
+//! A private PostgreSQL for one test: a copy of a cluster made once, on a socket of its own, gone when the test ends.
+
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A running server. It ends with this value, and with the process even when that is killed: the shell around it
+/// waits for the end of its standard input.
+pub struct Postgres {
+    directory: tempfile::TempDir,
+    binaries: PathBuf,
+    shell: Child,
+    stdin: Option<ChildStdin>,
+}
+
+impl Postgres {
+    /// Starts a server on a socket.
+    pub fn start() -> Self {
+        Self::with_settings(&[])
+    }
+
+    /// Starts a server with further `name=value` settings.
+    pub fn with_settings(settings: &[&str]) -> Self {
+        Self::with_files(settings, |_| {})
+    }
+
+    /// Starts a server after `prepare` has changed its data directory.
+    pub fn with_files(settings: &[&str], prepare: impl FnOnce(&Path)) -> Self {
+        let binaries = binaries();
+        let template = template(&binaries);
+        // The path of a socket must stay short, so the folder is not one of Cargo's.
+        let directory =
+            tempfile::Builder::new().prefix("airlock-pg").tempdir_in(std::env::temp_dir()).unwrap();
+        let data = directory.path().join("data");
+        run(Command::new("cp").arg("-r").arg(&template).arg(&data));
+        prepare(&data);
+        if is_root() {
+            run(Command::new("chown").arg("-R").arg("postgres").arg(directory.path()));
+        }
+        let mut server = vec![
+            binaries.join("postgres").display().to_string(),
+            format!("-D {}", data.display()),
+            format!("-k {}", directory.path().display()),
+        ];
+        for setting in ["fsync=off", "listen_addresses=", "log_min_messages=fatal", "max_connections=30"]
+            .iter()
+            .chain(settings)
+        {
+            server.push(format!("-c '{setting}'"));
+        }
+        let script = format!(
+            "{} >{}/log 2>&1 </dev/null & pid=$!; read _; kill -QUIT $pid; wait $pid",
+            server.join(" "),
+            directory.path().display()
+        );
+        let mut shell = as_postgres("sh").arg("-c").arg(script).stdin(Stdio::piped()).spawn().unwrap();
+        let stdin = shell.stdin.take();
+        let server = Self { directory, binaries, shell, stdin };
+        let started = Instant::now();
+        while server.try_psql("postgres", "SELECT 1").is_err() {
+            assert!(
+                started.elapsed() < Duration::from_secs(60),
+                "the server did not start: {}",
+                server.log()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        server
+    }
+
+    /// Runs SQL as the superuser and gives what psql prints.
+    pub fn psql(&self, sql: &str) -> String {
+        self.try_psql("postgres", sql).unwrap_or_else(|error| panic!("{error}\n{}", self.log()))
+    }
+
+    fn try_psql(&self, database: &str, sql: &str) -> Result<String, String> {
+        let mut psql = Command::new(self.binaries.join("psql"))
+            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database, "-h"])
+            .arg(self.directory.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        psql.stdin.take().unwrap().write_all(sql.as_bytes()).unwrap();
+        let output = psql.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// The folder of the socket.
+    pub fn socket(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A connection string for a role without a password.
+    pub fn url(&self, role: &str) -> String {
+        format!("postgresql:///postgres?host={}&user={role}", self.socket().display())
+    }
+
+    /// The server's log.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.shell.wait();
+    }
+}
+
+/// A cluster made once and copied for each test: `initdb` takes longer than a test.
+fn template(binaries: &Path) -> PathBuf {
+    let version = Command::new(binaries.join("postgres")).arg("--version").output().unwrap().stdout;
+    let version: String =
+        String::from_utf8_lossy(&version).chars().filter(char::is_ascii_alphanumeric).collect();
+    let ready = std::env::temp_dir().join(format!("airlock-test-cluster-{version}"));
+    if !ready.is_dir() {
+        let making = tempfile::Builder::new().prefix("airlock-initdb").tempdir().unwrap();
+        if is_root() {
+            run(Command::new("chown").arg("postgres").arg(making.path()));
+        }
+        let data = making.path().join("data");
+        run(as_postgres(&binaries.join("initdb").display().to_string())
+            .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
+            .arg(&data));
+        // Several tests may make one at the same time; the first one's stays.
+        if fs::rename(&data, &ready).is_err() {
+            assert!(ready.is_dir(), "the cluster cannot be kept at {}", ready.display());
+        }
+    }
+    ready
+}
+
+/// Where PostgreSQL's programs are.
+pub fn binaries() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    if let Ok(installed) = fs::read_dir("/usr/lib/postgresql") {
+        folders.extend(installed.flatten().map(|version| version.path().join("bin")));
+    }
+    let complete =
+        |folder: &&PathBuf| ["postgres", "initdb", "psql"].iter().all(|name| folder.join(name).exists());
+    folders
+        .iter()
+        .find(complete)
+        .cloned()
+        .expect("these tests need PostgreSQL's server programs: install postgresql")
+}
+
+/// A command as a user PostgreSQL accepts: it refuses to run as root.
+pub fn as_postgres(program: &str) -> Command {
+    if is_root() {
+        let mut command = Command::new("runuser");
+        command.args(["-u", "postgres", "--", program]);
+        command
+    } else {
+        Command::new(program)
+    }
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().unwrap().stdout;
+    id.starts_with(b"0")
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
