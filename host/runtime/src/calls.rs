@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
@@ -183,7 +183,7 @@ impl Runtime {
         match timeout(config.queue_wait, self.shared.places.acquire()).await {
             Ok(Ok(place)) => Ok(place),
             // The semaphore is never closed, so this is the time-out.
-            Ok(Err(_)) | Err(_) => Err(exhausted(config)),
+            Ok(Err(_)) | Err(_) => Err(exhausted(config, config.queue_wait)),
         }
     }
 
@@ -240,8 +240,8 @@ async fn metered<F: Future>(meter: &Meter, guest: F) -> F::Output {
     .await
 }
 
-fn exhausted(config: &RuntimeConfig) -> CallErrorKind {
-    CallErrorKind::PoolExhausted { places: config.max_calls as usize, waited: config.queue_wait }
+fn exhausted(config: &RuntimeConfig, waited: Duration) -> CallErrorKind {
+    CallErrorKind::PoolExhausted { places: config.max_calls as usize, waited }
 }
 
 /// What an error of the engine means.
@@ -251,7 +251,8 @@ pub(crate) fn diagnose(error: &wasmtime::Error, state: &State, config: &RuntimeC
         return CallErrorKind::Limit(*hit);
     }
     if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
-        return exhausted(config);
+        // Places are fewer than what the pool holds, so only components with changed limits come here.
+        return exhausted(config, Duration::ZERO);
     }
     let at = |limit, allowed| CallErrorKind::Limit(LimitHit::count(limit, allowed, allowed));
     if error.downcast_ref::<Trap>() == Some(&Trap::StackOverflow) {

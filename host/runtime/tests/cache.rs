@@ -1,5 +1,13 @@
 //! Compiled code is reused when it can be believed, and made again when there is any doubt.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops where it fails"
+)]
+
 mod support;
 
 use std::fs;

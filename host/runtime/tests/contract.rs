@@ -1,5 +1,13 @@
 //! The contract's files parse, name what the host binds, and its records travel as JSON.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops where it fails"
+)]
+
 mod support;
 
 use std::path::Path;

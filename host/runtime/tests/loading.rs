@@ -1,5 +1,13 @@
 //! What is refused before anything of it runs, and in which words.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops where it fails"
+)]
+
 mod support;
 
 use std::collections::BTreeSet;

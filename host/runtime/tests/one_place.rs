@@ -1,5 +1,13 @@
 //! Two things exist in one file each: making a store, and `unsafe`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops where it fails"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
