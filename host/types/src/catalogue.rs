@@ -26,6 +26,10 @@ pub struct Catalogue {
     pub types: Vec<TypeObject>,
     /// Installed extensions.
     pub extensions: Vec<String>,
+    /// Relations on the search path that are not listed but that an unqualified name finds before a listed one of the
+    /// same name: such a name must be qualified.
+    #[serde(default)]
+    pub shadowing: Vec<TableRef>,
 }
 
 impl Catalogue {
@@ -300,6 +304,9 @@ pub struct TypeObject {
     pub has_checks: bool,
     /// Types of a composite's attributes.
     pub attributes: Vec<TableRef>,
+    /// Names of a composite's attributes, in the same order.
+    #[serde(default)]
+    pub attribute_names: Vec<String>,
     /// The extension that owns it.
     pub extension: Option<String>,
 }

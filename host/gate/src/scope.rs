@@ -1,0 +1,191 @@
+//! What names mean at one place of a text: values, columns, relations in scope, and common table expressions.
+//!
+//! It follows PostgreSQL's own name space: a level is a list of items; an item can be named, its columns can be named
+//! without it, or both; a level that knows a name hides the levels around it.
+
+use std::sync::Arc;
+
+use airlock_types::{ColumnRef, TableRef};
+
+/// What is known about the type of a value, as far as it matters here.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    /// A type of `pg_catalog`, or one whose code cannot matter.
+    Plain,
+    /// A type from outside `pg_catalog`, or an array of it.
+    Named { name: Arc<TableRef>, array: bool },
+    /// A row with these fields.
+    Row(Arc<[Column]>),
+    /// An array of such values.
+    ArrayOf(Box<Kind>),
+}
+
+/// What is known about a value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Value {
+    pub(crate) kind: Kind,
+    /// The column it comes from unchanged.
+    pub(crate) origin: Option<Arc<ColumnRef>>,
+    /// How many bytes of it the text itself could have made.
+    pub(crate) bytes: u64,
+}
+
+/// What a stored value counts for in an estimate.
+pub(crate) const STORED_BYTES: u64 = 32;
+
+impl Value {
+    /// A value of no special type.
+    pub(crate) const fn plain(bytes: u64) -> Self {
+        Self { kind: Kind::Plain, origin: None, bytes }
+    }
+
+    pub(crate) const fn of(kind: Kind) -> Self {
+        Self { kind, origin: None, bytes: STORED_BYTES }
+    }
+
+    /// The same, but no longer a column's own value.
+    pub(crate) fn computed(mut self) -> Self {
+        self.origin = None;
+        self
+    }
+}
+
+/// A column of something in scope, or of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) name: Arc<str>,
+    pub(crate) value: Value,
+}
+
+/// Something in FROM.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    /// The name it goes by; absent for a subquery or join without alias.
+    pub(crate) name: Option<Arc<str>>,
+    /// The relation it is, when it can also be named with its schema.
+    pub(crate) table: Option<Arc<TableRef>>,
+    /// Whether it has system columns.
+    pub(crate) stored: bool,
+    pub(crate) columns: Arc<[Column]>,
+    /// What its name alone means as a value, when it is not the row of its columns.
+    pub(crate) scalar: Option<Value>,
+    /// Whether it can be named.
+    pub(crate) named: bool,
+    /// Whether its columns can be named without it.
+    pub(crate) open: bool,
+}
+
+impl Item {
+    /// What the item's name alone means.
+    pub(crate) fn whole(&self) -> Value {
+        self.scalar.clone().unwrap_or_else(|| Value::of(Kind::Row(Arc::clone(&self.columns))))
+    }
+}
+
+/// One level of names and the levels around it.
+#[derive(Clone, Copy)]
+pub(crate) struct Level<'s> {
+    pub(crate) items: &'s [Item],
+    pub(crate) outer: Option<&'s Level<'s>>,
+}
+
+/// What a common table expression gives.
+#[derive(Debug)]
+pub(crate) enum Cte {
+    /// Its columns are known.
+    Known(Arc<[Column]>),
+    /// Its name is taken, its columns are not known yet.
+    NotYet,
+}
+
+/// The common table expressions in force, innermost first.
+#[derive(Debug)]
+pub(crate) struct Ctes {
+    pub(crate) name: Arc<str>,
+    pub(crate) cte: Cte,
+    pub(crate) outer: Option<Arc<Ctes>>,
+}
+
+/// Everything that names mean at one place.
+#[derive(Clone)]
+pub(crate) struct Scope<'s> {
+    pub(crate) level: Option<&'s Level<'s>>,
+    pub(crate) ctes: Option<Arc<Ctes>>,
+}
+
+impl Scope<'_> {
+    /// The common table expression an unqualified name means.
+    pub(crate) fn cte(&self, name: &str) -> Option<&Cte> {
+        let mut next = self.ctes.as_deref();
+        while let Some(here) = next {
+            if *here.name == *name {
+                return Some(&here.cte);
+            }
+            next = here.outer.as_deref();
+        }
+        None
+    }
+
+    /// The same common table expressions with one more.
+    pub(crate) fn with_cte(&self, name: &str, cte: Cte) -> Self {
+        Self {
+            level: self.level,
+            ctes: Some(Arc::new(Ctes { name: name.into(), cte, outer: self.ctes.clone() })),
+        }
+    }
+
+    /// The levels, innermost first.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = &Level<'_>> {
+        std::iter::successors(self.level, |level| level.outer)
+    }
+
+    /// The nearest name in scope, for a hint.
+    pub(crate) fn nearest_column(&self, name: &str) -> Option<String> {
+        let names = self
+            .levels()
+            .flat_map(|level| level.items.iter().filter(|item| item.open))
+            .flat_map(|item| item.columns.iter().map(|column| &*column.name));
+        nearest(name, names).map(str::to_owned)
+    }
+}
+
+/// The candidate that is most like `name`, if any is like it at all.
+pub(crate) fn nearest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let name = name.to_lowercase();
+    candidates
+        .take(20_000)
+        .map(|candidate| {
+            let lower = candidate.to_lowercase();
+            let mut score = strsim::jaro_winkler(&name, &lower);
+            // `customers` for `customer`, `total_amt` for `total`: one holds the other.
+            if name.len() > 3 && (lower.contains(&name) || name.contains(&lower) && lower.len() > 3) {
+                score += 0.1;
+            }
+            (candidate, score)
+        })
+        .filter(|(_, score)| *score > 0.82)
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(candidate, _)| candidate)
+}
+
+/// Columns every stored relation has and none lists.
+pub(crate) fn is_system_column(name: &str) -> bool {
+    matches!(name, "ctid" | "xmin" | "xmax" | "cmin" | "cmax" | "tableoid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_offered_and_a_strange_one_is_not() {
+        for (name, want) in [
+            ("custmers", Some("customers")),
+            ("customer", Some("customers")),
+            ("total", Some("total_amt")),
+            ("zzz", None),
+        ] {
+            assert_eq!(nearest(name, ["customers", "orders", "total_amt"].into_iter()), want, "{name}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The second opinion: another parser reads the same text. It cannot approve anything; when it sees a relation or a function
+//! that the walk did not, one of the two misread the text, and the text is refused.
+//!
+//! What it cannot read it has no opinion on. What it sees is compared by last name, through a table of the special forms that
+//! it calls functions and PostgreSQL does not.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart, Statement, Visit, Visitor};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+
+use crate::rejection::{Refusal, RejectionCode};
+use crate::walk::Seen;
+
+/// Nesting that the second parser reads; deeper texts go without its opinion.
+const DEPTH: usize = 400;
+
+/// PostgreSQL cuts names at this many bytes.
+const NAME_BYTES: usize = 63;
+
+/// What the second parser calls a function and PostgreSQL's grammar a form of its own. All of them only compute, or are
+/// refused by the walk where PostgreSQL sees them.
+const SPECIAL_FORMS: &[&str] = &[
+    "all",
+    "any",
+    "array",
+    "cast",
+    "ceil",
+    "ceiling",
+    "coalesce",
+    "collation",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "date",
+    "exists",
+    "extract",
+    "floor",
+    "greatest",
+    "grouping",
+    "interval",
+    "is_normalized",
+    "json",
+    "json_array",
+    "json_arrayagg",
+    "json_exists",
+    "json_object",
+    "json_objectagg",
+    "json_query",
+    "json_scalar",
+    "json_serialize",
+    "json_table",
+    "json_value",
+    "least",
+    "localtime",
+    "localtimestamp",
+    "normalize",
+    "nullif",
+    "overlaps",
+    "overlay",
+    "position",
+    "row",
+    "some",
+    "substring",
+    "table",
+    "time",
+    "timestamp",
+    "treat",
+    "trim",
+    "unnest",
+    "values",
+    "xmlattributes",
+    "xmlconcat",
+    "xmlelement",
+    "xmlexists",
+    "xmlforest",
+    "xmlparse",
+    "xmlpi",
+    "xmlroot",
+    "xmlserialize",
+    "xmltable",
+    "array_agg",
+    "rollup",
+    "cube",
+    "grouping_sets",
+    "sets",
+];
+
+/// Lets the second parser object.
+pub(crate) fn hear(text: &str, seen: &Seen) -> Result<(), Box<Refusal>> {
+    let dialect = PostgreSqlDialect {};
+    let parser = Parser::new(&dialect).with_recursion_limit(DEPTH);
+    let Ok(statements) = parser.try_with_sql(text).and_then(|mut parser| parser.parse_statements()) else {
+        return Ok(());
+    };
+    let objection = |what: String| {
+        Err(Refusal::new(
+            RejectionCode::SecondOpinion,
+            format!("two parsers read the statement differently: {what}"),
+        )
+        .hint("Write it in a plainer way: ordinary quotes, no unusual comments."))
+    };
+    match statements.as_slice() {
+        [Statement::Query(query)] => {
+            let mut listener = Listener { seen };
+            match query.visit(&mut listener) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(name) => objection(format!("only one of them sees {name}")),
+            }
+        }
+        [_] => objection("only one of them sees a query".to_owned()),
+        _ => objection("only one of them sees a single statement".to_owned()),
+    }
+}
+
+struct Listener<'s> {
+    seen: &'s Seen,
+}
+
+impl Listener<'_> {
+    fn relation(&self, name: &str) -> bool {
+        self.seen.relations.contains(name) || self.function(name)
+    }
+
+    fn function(&self, name: &str) -> bool {
+        self.seen.functions.contains(name) || SPECIAL_FORMS.contains(&name)
+    }
+}
+
+impl Visitor for Listener<'_> {
+    type Break = String;
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<String> {
+        match last(relation) {
+            Some(name) if self.relation(&name) => ControlFlow::Continue(()),
+            Some(name) => ControlFlow::Break(format!("the relation {name}")),
+            None => ControlFlow::Break("a relation".to_owned()),
+        }
+    }
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<String> {
+        let Expr::Function(function) = expression else { return ControlFlow::Continue(()) };
+        match last(&function.name) {
+            Some(name) if self.function(&name) => ControlFlow::Continue(()),
+            Some(name) => ControlFlow::Break(format!("the function {name}")),
+            None => ControlFlow::Break("a function".to_owned()),
+        }
+    }
+}
+
+/// The last part of a name as PostgreSQL would store it.
+fn last(name: &ObjectName) -> Option<String> {
+    match name.0.last()? {
+        ObjectNamePart::Identifier(identifier) => Some(stored(identifier)),
+        ObjectNamePart::Function(function) => Some(stored(&function.name)),
+    }
+}
+
+fn stored(identifier: &Ident) -> String {
+    let mut name = if identifier.quote_style.is_some() {
+        identifier.value.replace("\"\"", "\"")
+    } else {
+        identifier.value.to_ascii_lowercase()
+    };
+    let mut end = name.len().min(NAME_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name.truncate(end);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(relations: &[&str], functions: &[&str]) -> Seen {
+        Seen {
+            relations: relations.iter().map(|&name| name.to_owned()).collect(),
+            functions: functions.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn it_objects_only_to_what_the_walk_did_not_see() {
+        for (text, relations, functions, agrees) in [
+            ("SELECT count(*) FROM a", &["a"][..], &["count"][..], true),
+            ("SELECT count(*) FROM a", &["a"], &[], false),
+            ("SELECT * FROM a, b", &["a"], &[], false),
+            ("SELECT * FROM generate_series(1, 2)", &[], &["generate_series"], true),
+            ("SELECT coalesce(x, 1), extract(year FROM y) FROM a", &["a"], &[], true),
+            ("DELETE FROM a", &["a"], &[], false),
+            ("SELECT 1; SELECT 2", &[], &[], false),
+            ("this is not SQL at all", &[], &[], true),
+        ] {
+            assert_eq!(hear(text, &seen(relations, functions)).is_ok(), agrees, "{text}");
+        }
+    }
+}

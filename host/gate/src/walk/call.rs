@@ -1,0 +1,164 @@
+//! Function calls: whose code they run, what their arguments are, what comes out.
+
+use pg_query::NodeEnum;
+use pg_query::protobuf::{AConst, FuncCall, TypeCast, a_const};
+
+use super::expression::array_of;
+use super::names::strings;
+use super::types::stored;
+use super::{Checked, Walk, inner, unsupported};
+use crate::functions;
+use crate::rejection::{Refusal, RejectionCode};
+use crate::scope::{Kind, Scope, Value};
+use crate::vocabulary::Callee;
+
+impl Walk<'_> {
+    /// A function in FROM: only calls stand there, and special forms that read like one.
+    pub(super) fn function_in_from(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
+        self.computed(node, scope)
+    }
+
+    pub(super) fn call(&mut self, call: &FuncCall, scope: &Scope<'_>) -> Checked<Value> {
+        let parts = strings(&call.funcname).ok_or_else(|| unsupported("this call").at(call.location))?;
+        let (schema, name) = match parts.as_slice() {
+            [name] => (None, *name),
+            [schema, name] | [_, schema, name] => (Some(*schema), *name),
+            _ => return Err(unsupported("this call").at(call.location)),
+        };
+        // Newer grammars read this name as a keyword and add the schema themselves; an older server looks it up.
+        let schema = schema.filter(|_| !(name == "json_object" && self.server_version() < 160_000));
+        let callee = self.vocabulary.function(schema, name).map_err(|refusal| refusal.at(call.location))?;
+        self.seen.functions.insert(name.to_owned());
+        self.facts.function(self.as_written(schema, name, call.location));
+
+        let values = self.arguments(call, name, callee, scope)?;
+        for node in &call.agg_order {
+            let sort = self.sort_by(node)?;
+            if let Some(node) = inner(&sort.node) {
+                let value = self.output(node, scope)?;
+                self.comparable(&value, call.location)?;
+                if call.agg_within_group {
+                    self.usable(&value, call.location)?;
+                }
+            }
+        }
+        if let Some(node) = inner(&call.agg_filter) {
+            self.computed(node, scope)?;
+        }
+        if let Some(window) = &call.over {
+            self.window(window, scope)?;
+        }
+        let bytes = match callee {
+            Callee::Builtin => self.built_bytes(call, name, &values)?,
+            Callee::Known => values.iter().fold(32_u64, |sum, value| sum.saturating_add(value.bytes)),
+        };
+        let kind = self.result_kind(name, callee, values);
+        Ok(Value { kind, origin: None, bytes })
+    }
+
+    /// The name as the text has it: the grammar puts `pg_catalog` before names that it makes up.
+    fn as_written(&self, schema: Option<&str>, name: &str, location: i32) -> String {
+        match schema {
+            None => name.to_owned(),
+            Some(schema) => {
+                let written = self.scan.at(location).map(|token| token.text(self.text)).unwrap_or_default();
+                if schema == "pg_catalog" && written.trim_matches('"').to_ascii_lowercase() != "pg_catalog" {
+                    name.to_owned()
+                } else {
+                    format!("{schema}.{name}")
+                }
+            }
+        }
+    }
+
+    fn arguments(
+        &mut self,
+        call: &FuncCall,
+        name: &str,
+        callee: Callee,
+        scope: &Scope<'_>,
+    ) -> Checked<Vec<Value>> {
+        let builtin = callee == Callee::Builtin;
+        let mut values = Vec::with_capacity(call.args.len());
+        for (index, node) in call.args.iter().filter_map(|node| node.node.as_ref()).enumerate() {
+            let node = match node {
+                NodeEnum::NamedArgExpr(named) => {
+                    self.given_name(&named.name, named.location)?;
+                    inner(&named.arg).ok_or_else(|| unsupported("this argument").at(named.location))?
+                }
+                other => other,
+            };
+            if builtin && index == 0 && functions::takes_configuration(name) && is_configuration(node) {
+                values.push(Value::plain(8));
+                continue;
+            }
+            let value = if builtin && functions::reads_xml(name) && index == 1 {
+                self.xml_document(node, scope, call.location)?
+            } else if builtin && functions::only_counts(name) {
+                let value = self.output(node, scope)?;
+                if call.agg_distinct {
+                    self.comparable(&value, call.location)?;
+                }
+                value
+            } else if builtin && functions::writes_rows_as_json(name) {
+                let value = self.output(node, scope)?;
+                if self.vocabulary.is_opaque_as_json(&value.kind) {
+                    return Err(self.opaque(&value, call.location));
+                }
+                value
+            } else {
+                self.computed(node, scope)?
+            };
+            values.push(value);
+        }
+        if name == "unaccent" && call.args.len() > 1 {
+            return Err(Refusal::new(
+                RejectionCode::ForbiddenFunction,
+                "unaccent with a dictionary of the text's choice is out of bounds",
+            )
+            .at(call.location)
+            .hint("Write unaccent(text)."));
+        }
+        Ok(values)
+    }
+
+    /// What is to be known about the result's type.
+    fn result_kind(&self, name: &str, callee: Callee, values: Vec<Value>) -> Kind {
+        if callee == Callee::Known {
+            return Kind::Plain;
+        }
+        if let Some(columns) = functions::record_columns(name).filter(|columns| columns.len() > 1) {
+            let fields = columns
+                .iter()
+                .map(|column| crate::scope::Column { name: (*column).into(), value: stored(Kind::Plain) });
+            return Kind::Row(fields.collect());
+        }
+        let Some(first) = values.into_iter().next() else { return Kind::Plain };
+        match name {
+            "array_agg" => array_of(first.kind),
+            "unnest" => match first.kind {
+                Kind::ArrayOf(of) => *of,
+                Kind::Named { name, .. } => Kind::Named { name, array: false },
+                _ => Kind::Plain,
+            },
+            name if functions::passes_first_argument(name) => first.kind,
+            _ => Kind::Plain,
+        }
+    }
+}
+
+/// Whether a node is `'english'::regconfig` for a configuration that every PostgreSQL has.
+fn is_configuration(node: &NodeEnum) -> bool {
+    let NodeEnum::TypeCast(cast) = node else { return false };
+    let cast: &TypeCast = cast;
+    let is_regconfig = cast
+        .type_name
+        .as_ref()
+        .and_then(|of| strings(&of.names))
+        .is_some_and(|names| matches!(names.as_slice(), ["regconfig"] | ["pg_catalog", "regconfig"]));
+    let literal = match inner(&cast.arg) {
+        Some(NodeEnum::AConst(AConst { val: Some(a_const::Val::Sval(text)), .. })) => text.sval.as_str(),
+        _ => return false,
+    };
+    is_regconfig && functions::is_text_search_configuration(literal.trim_start_matches("pg_catalog."))
+}

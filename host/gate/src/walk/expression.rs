@@ -1,0 +1,630 @@
+//! Expressions: every node kind that may stand in one, and nothing else.
+
+use std::sync::Arc;
+
+use pg_query::NodeEnum;
+use pg_query::protobuf::{
+    AConst, AExpr, AExprKind, JsonAggConstructor, JsonBehavior, JsonOutput, JsonValueExpr, Node,
+    SqlValueFunctionOp, SubLink, SubLinkType, XmlExpr, XmlExprOp, a_const,
+};
+
+use super::names::strings;
+use super::{Checked, Walk, inner, unsupported};
+use crate::facts::ComparedLiteral;
+use crate::rejection::{Refusal, RejectionCode};
+use crate::scope::{Column, Kind, STORED_BYTES, Scope, Value};
+
+impl Walk<'_> {
+    /// An expression whose value is only handed on: here a column may bring its own code, since none of it runs.
+    pub(super) fn output(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
+        self.deeper(|walk| walk.expression(node, scope))
+    }
+
+    /// An expression whose value something is computed with.
+    pub(super) fn computed(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
+        let value = self.output(node, scope)?;
+        self.usable(&value, location(node))?;
+        Ok(value)
+    }
+
+    /// All of a list.
+    pub(super) fn all(&mut self, nodes: &[Node], scope: &Scope<'_>) -> Checked<Vec<Value>> {
+        nodes.iter().filter_map(|node| node.node.as_ref()).map(|node| self.computed(node, scope)).collect()
+    }
+
+    fn maybe(&mut self, node: Option<&NodeEnum>, scope: &Scope<'_>) -> Checked<Option<Value>> {
+        node.map(|node| self.computed(node, scope)).transpose()
+    }
+
+    /// Refuses to compute with a value whose type brings its own code.
+    pub(super) fn usable(&self, value: &Value, location: i32) -> Checked<()> {
+        if self.vocabulary.is_opaque(&value.kind) { Err(self.opaque(value, location)) } else { Ok(()) }
+    }
+
+    /// Refuses to sort, group or compare values whose type brings its own operators.
+    pub(super) fn comparable(&self, value: &Value, location: i32) -> Checked<()> {
+        if self.vocabulary.has_foreign_operators(&value.kind) {
+            Err(self.opaque(value, location))
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(super) fn opaque(&self, value: &Value, location: i32) -> Box<Refusal> {
+        let what = value.origin.as_ref().map_or_else(|| "this value".to_owned(), |column| column.to_string());
+        Refusal::new(
+            RejectionCode::OpaqueColumn,
+            format!("{what} has a type that brings its own casts or operators: it can be shown, counted and tested for NULL"),
+        )
+        .at(location)
+        .hint("Select it as it is, or one of its fields: (column).field.")
+    }
+
+    fn expression(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
+        match node {
+            NodeEnum::AConst(constant) => Ok(Value::plain(constant_bytes(constant))),
+            NodeEnum::ColumnRef(reference) => self.column(reference, scope),
+            NodeEnum::ParamRef(parameter) => Err(Refusal::new(
+                RejectionCode::StrayParameter,
+                format!("there is nothing to bind ${} to", parameter.number),
+            )
+            .at(parameter.location)
+            .hint("Write the value as a literal.")),
+            NodeEnum::AExpr(expression) => self.operation(expression, scope),
+            NodeEnum::BoolExpr(expression) => {
+                self.all(&expression.args, scope)?;
+                Ok(Value::plain(1))
+            }
+            NodeEnum::NullTest(test) => {
+                if let Some(node) = inner(&test.arg) {
+                    self.output(node, scope)?;
+                }
+                Ok(Value::plain(1))
+            }
+            NodeEnum::BooleanTest(test) => {
+                self.maybe(inner(&test.arg), scope)?;
+                Ok(Value::plain(1))
+            }
+            NodeEnum::FuncCall(call) => self.call(call, scope),
+            NodeEnum::TypeCast(cast) => self.cast(cast, scope),
+            NodeEnum::CaseExpr(case) => {
+                self.maybe(inner(&case.arg), scope)?;
+                let mut bytes = 0;
+                for branch in case.args.iter().filter_map(|node| node.node.as_ref()) {
+                    let NodeEnum::CaseWhen(when) = branch else { return Err(unsupported("this CASE")) };
+                    self.maybe(inner(&when.expr), scope)?;
+                    let result = self.maybe(inner(&when.result), scope)?;
+                    bytes = result.map_or(bytes, |value| value.bytes.max(bytes));
+                }
+                let result = self.maybe(inner(&case.defresult), scope)?;
+                Ok(Value::plain(result.map_or(bytes, |value| value.bytes.max(bytes))))
+            }
+            NodeEnum::CoalesceExpr(coalesce) => {
+                let values = self.all(&coalesce.args, scope)?;
+                let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
+                let kind = values.into_iter().next().map_or(Kind::Plain, |value| value.kind);
+                Ok(Value { kind, origin: None, bytes })
+            }
+            NodeEnum::MinMaxExpr(minmax) => {
+                let values = self.all(&minmax.args, scope)?;
+                Ok(Value::plain(values.iter().map(|value| value.bytes).max().unwrap_or_default()))
+            }
+            NodeEnum::SqlvalueFunction(function) => {
+                use SqlValueFunctionOp as Op;
+                match Op::try_from(function.op) {
+                    Ok(
+                        Op::SvfopCurrentDate
+                        | Op::SvfopCurrentTime
+                        | Op::SvfopCurrentTimeN
+                        | Op::SvfopCurrentTimestamp
+                        | Op::SvfopCurrentTimestampN
+                        | Op::SvfopLocaltime
+                        | Op::SvfopLocaltimeN
+                        | Op::SvfopLocaltimestamp
+                        | Op::SvfopLocaltimestampN,
+                    ) => Ok(Value::plain(8)),
+                    _ => Err(Refusal::new(
+                        RejectionCode::SessionInformation,
+                        "who or where the session is (user, role, database, schema) is out of bounds",
+                    )
+                    .at(function.location)),
+                }
+            }
+            NodeEnum::SubLink(link) => self.sublink(link, scope),
+            NodeEnum::AArrayExpr(array) => {
+                let values = self.all(&array.elements, scope)?;
+                let bytes = values.iter().fold(0_u64, |sum, value| sum.saturating_add(value.bytes));
+                let kind = values.into_iter().next().map_or(Kind::Plain, |value| array_of(value.kind));
+                Ok(Value { kind, origin: None, bytes })
+            }
+            NodeEnum::RowExpr(row) => {
+                let mut fields: Vec<Column> = Vec::with_capacity(row.args.len());
+                let mut add = |value: Value| {
+                    let name = format!("f{}", fields.len() + 1).into();
+                    fields.push(Column { name, value });
+                };
+                for node in row.args.iter().filter_map(|node| node.node.as_ref()) {
+                    match self.star_target(node, scope)? {
+                        Some(columns) => columns.into_iter().for_each(|column| add(column.value)),
+                        None => add(self.output(node, scope)?),
+                    }
+                }
+                Ok(Value::of(Kind::Row(fields.into())))
+            }
+            NodeEnum::AIndirection(indirection) => {
+                let base = inner(&indirection.arg).ok_or_else(|| unsupported("this expression"))?;
+                self.indirection(base, &indirection.indirection, scope)
+            }
+            NodeEnum::CollateClause(collate) => {
+                strings(&collate.collname)
+                    .ok_or_else(|| unsupported("this collation").at(collate.location))?;
+                Ok(self.maybe(inner(&collate.arg), scope)?.unwrap_or(Value::plain(0)).computed())
+            }
+            NodeEnum::GroupingFunc(grouping) => {
+                for node in grouping.args.iter().filter_map(|node| node.node.as_ref()) {
+                    self.output(node, scope)?;
+                }
+                Ok(Value::plain(4))
+            }
+            NodeEnum::XmlExpr(xml) => self.xml(xml, scope),
+            NodeEnum::XmlSerialize(serialize) => {
+                if serialize.indent {
+                    self.needs_version(16, "XMLSERIALIZE INDENT", serialize.location)?;
+                }
+                if let Some(of) = &serialize.type_name {
+                    self.type_name(of, serialize.location)?;
+                }
+                Ok(self.maybe(inner(&serialize.expr), scope)?.unwrap_or(Value::plain(0)).computed())
+            }
+            NodeEnum::List(list) => {
+                let values = self.all(&list.items, scope)?;
+                Ok(Value::plain(values.iter().map(|value| value.bytes).max().unwrap_or_default()))
+            }
+            other => self.json(other, scope),
+        }
+    }
+
+    // ---- operators ----
+
+    /// Whether the operator of this name may be used.
+    pub(super) fn operator(&mut self, name: &[Node], location: i32) -> Checked<()> {
+        let parts = strings(name).ok_or_else(|| unsupported("this operator").at(location))?;
+        let checked = match parts.as_slice() {
+            [name] => self.vocabulary.operator(None, name),
+            [schema, name] => self.vocabulary.operator(Some(schema), name),
+            _ => Err(unsupported("this operator")),
+        };
+        checked.map_err(|refusal| refusal.at(location))
+    }
+
+    /// A chain of operators leans to the left: it is walked as a list, so that a long one is not a deep one.
+    fn operation(&mut self, expression: &AExpr, scope: &Scope<'_>) -> Checked<Value> {
+        if expression.kind != AExprKind::AexprOp as i32 {
+            return self.special_operation(expression, scope);
+        }
+        let mut spine = vec![expression];
+        let mut first = inner(&expression.lexpr);
+        while let Some(NodeEnum::AExpr(left)) = first {
+            if left.kind != AExprKind::AexprOp as i32 {
+                break;
+            }
+            spine.push(left);
+            first = inner(&left.lexpr);
+            if spine.len() > self.limits.chain {
+                return Err(crate::scan::too_deep(self.limits.chain).at(expression.location));
+            }
+        }
+        let mut left = self.maybe(first, scope)?;
+        for link in spine.into_iter().rev() {
+            self.count_node()?;
+            self.operator(&link.name, link.location)?;
+            let node = inner(&link.rexpr);
+            let right = self.maybe(node, scope)?;
+            self.compared(link, left.as_ref(), right.as_ref());
+            let name = strings(&link.name).and_then(|parts| parts.last().copied()).unwrap_or_default();
+            if name == "^" {
+                self.exponent(node, link.location)?;
+            }
+            let (a, b) = (left.map_or(0, |value| value.bytes), right.map_or(0, |value| value.bytes));
+            let bytes = if name == "||" { a.saturating_add(b) } else { a.max(b).max(8) };
+            self.small_enough(bytes, link.location)?;
+            left = Some(Value::plain(bytes));
+        }
+        Ok(left.unwrap_or(Value::plain(0)))
+    }
+
+    /// IN, BETWEEN, LIKE, ANY, ALL, DISTINCT, NULLIF.
+    fn special_operation(&mut self, expression: &AExpr, scope: &Scope<'_>) -> Checked<Value> {
+        let kind = AExprKind::try_from(expression.kind).unwrap_or(AExprKind::Undefined);
+        let implied: &[&str] = match kind {
+            AExprKind::AexprBetween
+            | AExprKind::AexprNotBetween
+            | AExprKind::AexprBetweenSym
+            | AExprKind::AexprNotBetweenSym => &["<", "<=", ">", ">="],
+            AExprKind::AexprOpAny
+            | AExprKind::AexprOpAll
+            | AExprKind::AexprDistinct
+            | AExprKind::AexprNotDistinct
+            | AExprKind::AexprNullif
+            | AExprKind::AexprIn
+            | AExprKind::AexprLike
+            | AExprKind::AexprIlike
+            | AExprKind::AexprSimilar => &[],
+            _ => return Err(unsupported("this operator").at(expression.location)),
+        };
+        if implied.is_empty() {
+            self.operator(&expression.name, expression.location)?;
+        }
+        for name in implied {
+            self.vocabulary.operator(None, name).map_err(|refusal| refusal.at(expression.location))?;
+        }
+        let left = self.maybe(inner(&expression.lexpr), scope)?;
+        let right = self.maybe(inner(&expression.rexpr), scope)?;
+        self.compared(expression, left.as_ref(), right.as_ref());
+        let bytes = match kind {
+            AExprKind::AexprNullif => left.map_or(8, |value| value.bytes),
+            _ => 1,
+        };
+        Ok(Value::plain(bytes))
+    }
+
+    /// Writes down the literals that an operator compares with a column.
+    fn compared(&mut self, expression: &AExpr, left: Option<&Value>, right: Option<&Value>) {
+        let written = strings(&expression.name).and_then(|parts| parts.last().copied()).unwrap_or_default();
+        let operator = match (AExprKind::try_from(expression.kind), written) {
+            (Ok(AExprKind::AexprLike), "~~") => "LIKE",
+            (Ok(AExprKind::AexprLike), _) => "NOT LIKE",
+            (Ok(AExprKind::AexprIlike), "~~*") => "ILIKE",
+            (Ok(AExprKind::AexprIlike), _) => "NOT ILIKE",
+            (Ok(AExprKind::AexprIn), "=") => "IN",
+            (Ok(AExprKind::AexprIn), _) => "NOT IN",
+            (Ok(AExprKind::AexprDistinct), _) => "IS DISTINCT FROM",
+            (Ok(AExprKind::AexprNotDistinct), _) => "IS NOT DISTINCT FROM",
+            (Ok(AExprKind::AexprNullif), _) => "NULLIF",
+            (_, name) => name,
+        };
+        let sides = [(left, inner(&expression.rexpr)), (right, inner(&expression.lexpr))];
+        for (value, node) in sides {
+            let (Some(column), Some(node)) = (value.and_then(|value| value.origin.clone()), node) else {
+                continue;
+            };
+            let mut found = Vec::new();
+            self.literals(node, &mut found);
+            for (literal, span) in found {
+                self.facts.literal(ComparedLiteral {
+                    column: (*column).clone(),
+                    operator: operator.to_owned(),
+                    literal,
+                    span,
+                });
+            }
+        }
+    }
+
+    /// The literals a node is, or is a list of.
+    fn literals(&self, node: &NodeEnum, found: &mut Vec<(String, std::ops::Range<usize>)>) {
+        match node {
+            NodeEnum::AConst(constant) => {
+                let literal = match &constant.val {
+                    Some(a_const::Val::Sval(text)) => text.sval.clone(),
+                    Some(a_const::Val::Ival(number)) => number.ival.to_string(),
+                    Some(a_const::Val::Fval(number)) => number.fval.clone(),
+                    _ => return,
+                };
+                if let Some(token) = self.scan.at(constant.location) {
+                    found.push((literal, token.start..token.end));
+                }
+            }
+            NodeEnum::TypeCast(cast) => {
+                if let Some(node @ NodeEnum::AConst(_)) = inner(&cast.arg) {
+                    self.literals(node, found);
+                }
+            }
+            NodeEnum::List(list) => {
+                list.items
+                    .iter()
+                    .filter_map(|node| node.node.as_ref())
+                    .for_each(|node| self.literals(node, found));
+            }
+            NodeEnum::AArrayExpr(array) => {
+                let elements = array.elements.iter().filter_map(|node| node.node.as_ref());
+                elements.for_each(|node| self.literals(node, found));
+            }
+            _ => {}
+        }
+    }
+
+    // ---- subqueries, fields ----
+
+    fn sublink(&mut self, link: &SubLink, scope: &Scope<'_>) -> Checked<Value> {
+        let Some(NodeEnum::SelectStmt(query)) = inner(&link.subselect) else {
+            return Err(unsupported("this subquery").at(link.location));
+        };
+        self.maybe(inner(&link.testexpr), scope)?;
+        if !link.oper_name.is_empty() {
+            self.operator(&link.oper_name, link.location)?;
+        }
+        let columns = self.select(query, scope)?;
+        let first = || columns.first().map_or(Value::plain(0), |column| column.value.clone());
+        match SubLinkType::try_from(link.sub_link_type) {
+            Ok(SubLinkType::ExistsSublink) => Ok(Value::plain(1)),
+            Ok(SubLinkType::ExprSublink) => Ok(first()),
+            Ok(SubLinkType::ArraySublink) => {
+                let value = first();
+                Ok(Value { kind: array_of(value.kind), origin: None, bytes: value.bytes })
+            }
+            Ok(SubLinkType::AnySublink | SubLinkType::AllSublink | SubLinkType::RowcompareSublink) => {
+                for column in columns.iter() {
+                    self.usable(&column.value, link.location)?;
+                }
+                Ok(Value::plain(1))
+            }
+            _ => Err(unsupported("this subquery").at(link.location)),
+        }
+    }
+
+    /// Fields, subscripts and slices of a value.
+    pub(super) fn indirection(
+        &mut self,
+        base: &NodeEnum,
+        steps: &[Node],
+        scope: &Scope<'_>,
+    ) -> Checked<Value> {
+        let mut value = self.output(base, scope)?;
+        let at = location(base);
+        for step in steps {
+            self.count_node()?;
+            value = match &step.node {
+                Some(NodeEnum::String(field)) => self.field(&value, &field.sval, at)?,
+                Some(NodeEnum::AIndices(indices)) => {
+                    for node in [inner(&indices.lidx), inner(&indices.uidx)].into_iter().flatten() {
+                        self.computed(node, scope)?;
+                    }
+                    let kind = match value.kind {
+                        Kind::ArrayOf(of) if !indices.is_slice => *of,
+                        Kind::Named { name, array: true } if !indices.is_slice => {
+                            Kind::Named { name, array: false }
+                        }
+                        other => other,
+                    };
+                    Value { kind, origin: None, bytes: value.bytes }
+                }
+                _ => return Err(unsupported("a star in this place").at(at)),
+            };
+        }
+        Ok(value)
+    }
+
+    /// A field of a row. What is not a known field would be a function call in disguise.
+    fn field(&mut self, value: &Value, name: &str, location: i32) -> Checked<Value> {
+        let fields = self.fields_of(value, location)?;
+        match fields.iter().find(|field| *field.name == *name) {
+            Some(field) => {
+                self.note(&field.value);
+                Ok(field.value.clone())
+            }
+            None => {
+                let near = crate::scope::nearest(name, fields.iter().map(|field| &*field.name));
+                Err(Refusal::new(RejectionCode::UnknownColumn, format!("the row has no field \"{name}\""))
+                    .at(location)
+                    .maybe_hint(near.map(|near| format!("Did you mean \"{near}\"?"))))
+            }
+        }
+    }
+
+    /// The fields of a value that is a row.
+    pub(super) fn fields_of(&self, value: &Value, location: i32) -> Checked<Arc<[Column]>> {
+        self.vocabulary.fields(&value.kind).ok_or_else(|| {
+            Refusal::new(RejectionCode::UnknownColumn, "this value is not a row whose fields are known")
+                .at(location)
+        })
+    }
+
+    // ---- XML ----
+
+    fn xml(&mut self, xml: &XmlExpr, scope: &Scope<'_>) -> Checked<Value> {
+        self.given_name(&xml.name, xml.location)?;
+        let op = XmlExprOp::try_from(xml.op).unwrap_or(XmlExprOp::Undefined);
+        match op {
+            XmlExprOp::IsXmlparse => {
+                for node in xml.args.iter().filter_map(|node| node.node.as_ref()).take(1) {
+                    self.xml_text(node, scope, xml.location)?;
+                }
+            }
+            XmlExprOp::IsXmlconcat
+            | XmlExprOp::IsXmlelement
+            | XmlExprOp::IsXmlforest
+            | XmlExprOp::IsXmlpi
+            | XmlExprOp::IsXmlroot
+            | XmlExprOp::IsDocument => {}
+            _ => return Err(unsupported("this XML expression").at(xml.location)),
+        }
+        let mut bytes = STORED_BYTES;
+        for node in xml.named_args.iter().chain(&xml.args).filter_map(|node| node.node.as_ref()) {
+            let value = match node {
+                NodeEnum::ResTarget(target) => {
+                    self.given_name(&target.name, target.location)?;
+                    self.maybe(inner(&target.val), scope)?
+                }
+                other => Some(self.computed(other, scope)?),
+            };
+            bytes = bytes.saturating_add(value.map_or(0, |value| value.bytes));
+        }
+        Ok(Value::plain(bytes))
+    }
+
+    // ---- SQL/JSON ----
+
+    fn json(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
+        match node {
+            NodeEnum::JsonObjectConstructor(object) => {
+                self.needs_version(16, "JSON_OBJECT with this syntax", object.location)?;
+                self.json_output(object.output.as_ref(), object.location)?;
+                self.all(&object.exprs, scope)?;
+            }
+            NodeEnum::JsonArrayConstructor(array) => {
+                self.needs_version(16, "JSON_ARRAY", array.location)?;
+                self.json_output(array.output.as_ref(), array.location)?;
+                self.all(&array.exprs, scope)?;
+            }
+            NodeEnum::JsonArrayQueryConstructor(array) => {
+                self.needs_version(16, "JSON_ARRAY", array.location)?;
+                self.json_output(array.output.as_ref(), array.location)?;
+                let Some(NodeEnum::SelectStmt(query)) = inner(&array.query) else {
+                    return Err(unsupported("this subquery").at(array.location));
+                };
+                for column in self.select(query, scope)?.iter() {
+                    self.usable(&column.value, array.location)?;
+                }
+            }
+            NodeEnum::JsonKeyValue(pair) => {
+                self.maybe(inner(&pair.key), scope)?;
+                if let Some(value) = &pair.value {
+                    self.json_value(value, scope)?;
+                }
+            }
+            NodeEnum::JsonValueExpr(value) => self.json_value(value, scope)?,
+            NodeEnum::JsonObjectAgg(aggregate) => {
+                self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
+                if let Some(pair) = &aggregate.arg {
+                    self.maybe(inner(&pair.key), scope)?;
+                    if let Some(value) = &pair.value {
+                        self.json_value(value, scope)?;
+                    }
+                }
+            }
+            NodeEnum::JsonArrayAgg(aggregate) => {
+                self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
+                if let Some(value) = &aggregate.arg {
+                    self.json_value(value, scope)?;
+                }
+            }
+            NodeEnum::JsonIsPredicate(predicate) => {
+                self.needs_version(16, "IS JSON", predicate.location)?;
+                self.maybe(inner(&predicate.expr), scope)?;
+            }
+            NodeEnum::JsonParseExpr(parse) => {
+                self.needs_version(17, "JSON()", parse.location)?;
+                self.json_output(parse.output.as_ref(), parse.location)?;
+                if let Some(value) = &parse.expr {
+                    self.json_value(value, scope)?;
+                }
+            }
+            NodeEnum::JsonScalarExpr(scalar) => {
+                self.needs_version(17, "JSON_SCALAR", scalar.location)?;
+                self.json_output(scalar.output.as_ref(), scalar.location)?;
+                self.maybe(inner(&scalar.expr), scope)?;
+            }
+            NodeEnum::JsonSerializeExpr(serialize) => {
+                self.needs_version(17, "JSON_SERIALIZE", serialize.location)?;
+                self.json_output(serialize.output.as_ref(), serialize.location)?;
+                if let Some(value) = &serialize.expr {
+                    self.json_value(value, scope)?;
+                }
+            }
+            NodeEnum::JsonFuncExpr(function) => {
+                self.needs_version(17, "JSON_VALUE, JSON_QUERY and JSON_EXISTS", function.location)?;
+                self.json_output(function.output.as_ref(), function.location)?;
+                if let Some(context) = &function.context_item {
+                    self.json_value(context, scope)?;
+                }
+                self.maybe(inner(&function.pathspec), scope)?;
+                self.json_arguments(&function.passing, scope)?;
+                for behavior in [&function.on_empty, &function.on_error].into_iter().flatten() {
+                    self.json_behavior(behavior, scope)?;
+                }
+            }
+            _ => return Err(unsupported("this expression").at(location(node))),
+        }
+        Ok(Value::plain(STORED_BYTES))
+    }
+
+    pub(super) fn json_value(&mut self, value: &JsonValueExpr, scope: &Scope<'_>) -> Checked<()> {
+        self.maybe(inner(&value.raw_expr), scope)?;
+        self.maybe(inner(&value.formatted_expr), scope)?;
+        Ok(())
+    }
+
+    pub(super) fn json_arguments(&mut self, nodes: &[Node], scope: &Scope<'_>) -> Checked<()> {
+        for node in nodes.iter().filter_map(|node| node.node.as_ref()) {
+            let NodeEnum::JsonArgument(argument) = node else { return Err(unsupported("this argument")) };
+            self.given_name(&argument.name, -1)?;
+            if let Some(value) = &argument.val {
+                self.json_value(value, scope)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn json_behavior(&mut self, behavior: &JsonBehavior, scope: &Scope<'_>) -> Checked<()> {
+        self.maybe(inner(&behavior.expr), scope).map(drop)
+    }
+
+    fn json_output(&mut self, output: Option<&JsonOutput>, location: i32) -> Checked<()> {
+        match output.and_then(|output| output.type_name.as_ref()) {
+            Some(of) => self.type_name(of, location).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn json_aggregate(&mut self, aggregate: Option<&JsonAggConstructor>, scope: &Scope<'_>) -> Checked<()> {
+        let Some(aggregate) = aggregate else { return Ok(()) };
+        self.needs_version(16, "JSON_OBJECTAGG and JSON_ARRAYAGG", aggregate.location)?;
+        self.json_output(aggregate.output.as_ref(), aggregate.location)?;
+        self.maybe(inner(&aggregate.agg_filter), scope)?;
+        for node in &aggregate.agg_order {
+            let sort = self.sort_by(node)?;
+            self.maybe(inner(&sort.node), scope)?;
+        }
+        if let Some(window) = &aggregate.over {
+            self.window(window, scope)?;
+        }
+        Ok(())
+    }
+}
+
+/// An array of such values; of ordinary values it is ordinary itself.
+pub(super) fn array_of(kind: Kind) -> Kind {
+    match kind {
+        Kind::Plain => Kind::Plain,
+        Kind::Named { name, array: false } => Kind::Named { name, array: true },
+        other => Kind::ArrayOf(Box::new(other)),
+    }
+}
+
+fn constant_bytes(constant: &AConst) -> u64 {
+    match &constant.val {
+        Some(a_const::Val::Sval(text)) => text.sval.len() as u64,
+        Some(a_const::Val::Bsval(bits)) => bits.bsval.len() as u64,
+        _ => 8,
+    }
+}
+
+/// Where a node begins, as far as the grammar tells.
+pub(super) fn location(node: &NodeEnum) -> i32 {
+    match node {
+        NodeEnum::AConst(node) => node.location,
+        NodeEnum::ColumnRef(node) => node.location,
+        NodeEnum::ParamRef(node) => node.location,
+        NodeEnum::AExpr(node) => node.location,
+        NodeEnum::BoolExpr(node) => node.location,
+        NodeEnum::NullTest(node) => node.location,
+        NodeEnum::FuncCall(node) => node.location,
+        NodeEnum::TypeCast(node) => {
+            node.arg.as_deref().and_then(|arg| arg.node.as_ref()).map_or(node.location, location)
+        }
+        NodeEnum::CaseExpr(node) => node.location,
+        NodeEnum::CoalesceExpr(node) => node.location,
+        NodeEnum::MinMaxExpr(node) => node.location,
+        NodeEnum::SqlvalueFunction(node) => node.location,
+        NodeEnum::SubLink(node) => node.location,
+        NodeEnum::AArrayExpr(node) => node.location,
+        NodeEnum::RowExpr(node) => node.location,
+        NodeEnum::XmlExpr(node) => node.location,
+        NodeEnum::AIndirection(node) => {
+            node.arg.as_deref().and_then(|arg| arg.node.as_ref()).map_or(-1, location)
+        }
+        NodeEnum::CollateClause(node) => node.location,
+        _ => -1,
+    }
+}

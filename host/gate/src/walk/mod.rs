@@ -1,0 +1,120 @@
+//! The walk: our own match over PostgreSQL's tree. What it does not know it denies.
+
+mod call;
+mod expression;
+mod from;
+mod limits;
+mod names;
+mod select;
+mod types;
+
+use std::collections::HashSet;
+
+use pg_query::NodeEnum;
+use pg_query::protobuf::{self, SelectStmt};
+
+use crate::facts::{Collector, Facts};
+use crate::policy::Limits;
+use crate::rejection::{Refusal, RejectionCode};
+use crate::scan::{Scan, too_deep};
+use crate::scope::Scope;
+use crate::vocabulary::Vocabulary;
+
+pub(crate) use names::strings;
+
+/// What every step of the walk returns.
+type Checked<T> = Result<T, Box<Refusal>>;
+
+/// Names the walk met, for the second opinion.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Relations, common table expressions and functions in FROM, by their last name.
+    pub(crate) relations: HashSet<String>,
+    /// Functions by their last name.
+    pub(crate) functions: HashSet<String>,
+}
+
+/// One walk over one tree.
+pub(crate) struct Walk<'w> {
+    vocabulary: &'w Vocabulary,
+    limits: &'w Limits,
+    text: &'w str,
+    scan: &'w Scan,
+    facts: Collector,
+    pub(crate) seen: Seen,
+    depth: usize,
+    nodes: usize,
+    /// Rows that series with constant bounds make together in the FROM that is being read.
+    series: u64,
+}
+
+impl<'w> Walk<'w> {
+    pub(crate) fn new(vocabulary: &'w Vocabulary, limits: &'w Limits, text: &'w str, scan: &'w Scan) -> Self {
+        Self {
+            vocabulary,
+            limits,
+            text,
+            scan,
+            facts: Collector::default(),
+            seen: Seen::default(),
+            depth: 0,
+            nodes: 0,
+            series: 1,
+        }
+    }
+
+    /// Checks the outermost query.
+    pub(crate) fn query(&mut self, query: &SelectStmt) -> Checked<()> {
+        self.select(query, &Scope { level: None, ctes: None }).map(drop)
+    }
+
+    pub(crate) fn finish(self) -> Facts {
+        self.facts.finish()
+    }
+
+    /// Runs `step` one level deeper.
+    fn deeper<T>(&mut self, step: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+        self.count_node()?;
+        self.depth += 1;
+        if self.depth > self.limits.depth {
+            return Err(too_deep(self.limits.depth));
+        }
+        let outcome = step(self);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn count_node(&mut self) -> Checked<()> {
+        self.nodes += 1;
+        if self.nodes > self.limits.nodes {
+            return Err(Refusal::new(
+                RejectionCode::TooManyNodes,
+                format!("the statement has more than {} nodes", self.limits.nodes),
+            ));
+        }
+        Ok(())
+    }
+
+    fn server_version(&self) -> u32 {
+        self.vocabulary.catalogue.server_version
+    }
+
+    /// Refuses syntax that is newer than the connected server.
+    fn needs_version(&self, major: u32, what: &str, location: i32) -> Checked<()> {
+        if self.server_version() >= major * 10_000 {
+            return Ok(());
+        }
+        let message = format!("{what} needs PostgreSQL {major}, the server is older");
+        Err(Refusal::new(RejectionCode::NewerSyntax, message).at(location))
+    }
+}
+
+/// The node inside an optional box.
+fn inner(node: &Option<Box<protobuf::Node>>) -> Option<&NodeEnum> {
+    node.as_deref()?.node.as_ref()
+}
+
+/// A part of the tree the walk does not know.
+fn unsupported(what: &str) -> Box<Refusal> {
+    Refusal::new(RejectionCode::UnsupportedSyntax, format!("{what} is not supported here"))
+}

@@ -1,0 +1,470 @@
+//! Queries: the clauses of SELECT in the order in which PostgreSQL gives their names a meaning.
+
+use std::sync::Arc;
+
+use pg_query::NodeEnum;
+use pg_query::protobuf::{CommonTableExpr, Node, SelectStmt, SetOperation, SortBy, WindowDef, WithClause};
+
+use super::names::{figure, find_in, renamed, strings};
+use super::{Checked, Walk, inner, unsupported};
+use crate::rejection::{Refusal, RejectionCode};
+use crate::scope::{Column, Cte, Item, Level, Scope, Value};
+
+impl Walk<'_> {
+    /// A query; its output columns.
+    pub(super) fn select(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<Arc<[Column]>> {
+        self.deeper(|walk| {
+            let scope = walk.with_clause(query, scope)?;
+            if query.op == SetOperation::SetopNone as i32 {
+                walk.plain_select(query, &scope)
+            } else {
+                walk.set_operation(query, &scope)
+            }
+        })
+    }
+
+    /// What no query may have, whatever kind it is.
+    fn forbidden_clauses(query: &SelectStmt) -> Checked<()> {
+        if let Some(into) = &query.into_clause {
+            let location = into.rel.as_ref().map_or(-1, |relation| relation.location);
+            return Err(Refusal::new(
+                RejectionCode::SelectInto,
+                "SELECT INTO makes a table: only reading is allowed",
+            )
+            .at(location)
+            .hint("Leave the INTO clause out."));
+        }
+        if !query.locking_clause.is_empty() {
+            return Err(crate::scan::row_lock());
+        }
+        Ok(())
+    }
+
+    // ---- WITH ----
+
+    fn with_clause<'s>(&mut self, query: &SelectStmt, scope: &Scope<'s>) -> Checked<Scope<'s>> {
+        match &query.with_clause {
+            Some(with) => self.common_tables(with, scope),
+            None => Ok(scope.clone()),
+        }
+    }
+
+    fn common_tables<'s>(&mut self, with: &WithClause, scope: &Scope<'s>) -> Checked<Scope<'s>> {
+        let tables: Vec<&CommonTableExpr> = with
+            .ctes
+            .iter()
+            .map(|node| match &node.node {
+                Some(NodeEnum::CommonTableExpr(table)) => Ok(&**table),
+                _ => Err(unsupported("this WITH clause").at(with.location)),
+            })
+            .collect::<Checked<_>>()?;
+        let mut scope = scope.clone();
+        for (index, table) in tables.iter().enumerate() {
+            self.given_name(&table.ctename, table.location)?;
+            self.seen.relations.insert(table.ctename.clone());
+            let mut inside = scope.clone();
+            if with.recursive {
+                // Every name of the list is taken from the start; only this one can be read before it is known.
+                for later in tables.iter().skip(index) {
+                    inside = inside.with_cte(&later.ctename, Cte::NotYet);
+                }
+            }
+            let columns = self.common_table(table, with.recursive, &inside)?;
+            scope = scope.with_cte(&table.ctename, Cte::Known(columns));
+        }
+        Ok(scope)
+    }
+
+    fn common_table(
+        &mut self,
+        table: &CommonTableExpr,
+        recursive: bool,
+        scope: &Scope<'_>,
+    ) -> Checked<Arc<[Column]>> {
+        let Some(NodeEnum::SelectStmt(query)) = inner(&table.ctequery) else {
+            return Err(Refusal::new(
+                RejectionCode::DataModifying,
+                format!(
+                    "the common table expression \"{}\" changes data: only reading is allowed",
+                    table.ctename
+                ),
+            )
+            .at(table.location));
+        };
+        let names = self.given_names(&table.aliascolnames, table.location)?;
+        let is_union = query.op == SetOperation::SetopUnion as i32;
+        let columns = if recursive && is_union {
+            self.recursive_union(query, &table.ctename, &names, scope)?
+        } else {
+            self.select(query, scope)?
+        };
+        let mut columns: Vec<Column> = renamed(&columns, &names).to_vec();
+        let mut add = |name: &str| columns.push(Column { name: name.into(), value: Value::plain(32) });
+        if let Some(search) = &table.search_clause {
+            self.needs_version(14, "SEARCH", search.location)?;
+            self.given_name(&search.search_seq_column, search.location)?;
+            add(&search.search_seq_column);
+        }
+        if let Some(cycle) = &table.cycle_clause {
+            self.needs_version(14, "CYCLE", cycle.location)?;
+            self.given_name(&cycle.cycle_mark_column, cycle.location)?;
+            self.given_name(&cycle.cycle_path_column, cycle.location)?;
+            for value in
+                [inner(&cycle.cycle_mark_value), inner(&cycle.cycle_mark_default)].into_iter().flatten()
+            {
+                let outside = Scope { level: None, ctes: None };
+                self.computed(value, &outside)?;
+            }
+            add(&cycle.cycle_mark_column);
+            add(&cycle.cycle_path_column);
+        }
+        Ok(columns.into())
+    }
+
+    /// `A UNION B` where B may read what A began.
+    fn recursive_union(
+        &mut self,
+        query: &SelectStmt,
+        name: &str,
+        names: &[Arc<str>],
+        scope: &Scope<'_>,
+    ) -> Checked<Arc<[Column]>> {
+        self.deeper(|walk| {
+            Self::forbidden_clauses(query)?;
+            let scope = walk.with_clause(query, scope)?;
+            let (Some(left), Some(right)) = (&query.larg, &query.rarg) else {
+                return Err(unsupported("this UNION"));
+            };
+            let first = walk.select(left, &scope)?;
+            let inside = scope.with_cte(name, Cte::Known(renamed(&first, names)));
+            let second = walk.select(right, &inside)?;
+            let columns = walk.united(&first, &second);
+            if !query.all {
+                columns.iter().try_for_each(|column| walk.comparable(&column.value, -1))?;
+            }
+            walk.sorted_result(query, &columns, &scope)?;
+            Ok(columns)
+        })
+    }
+
+    /// The names of a column alias list.
+    pub(super) fn given_names(&self, nodes: &[Node], location: i32) -> Checked<Vec<Arc<str>>> {
+        let names = strings(nodes).ok_or_else(|| unsupported("this list of names").at(location))?;
+        for name in &names {
+            self.given_name(name, location)?;
+        }
+        Ok(names.into_iter().map(Arc::from).collect())
+    }
+
+    // ---- UNION, INTERSECT, EXCEPT ----
+
+    /// A chain of set operations leans to the left: it is walked as a list, so that a long one is not a deep one.
+    fn set_operation(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<Arc<[Column]>> {
+        let mut spine = vec![query];
+        let mut here = query;
+        while let Some(left) = &here.larg {
+            if left.op == SetOperation::SetopNone as i32 || left.with_clause.is_some() {
+                break;
+            }
+            spine.push(left);
+            here = left;
+            if spine.len() > self.limits.chain {
+                return Err(crate::scan::too_deep(self.limits.chain));
+            }
+        }
+        let mut columns: Option<Arc<[Column]>> = None;
+        for operation in spine.iter().rev() {
+            self.count_node()?;
+            Self::forbidden_clauses(operation)?;
+            let (Some(left), Some(right)) = (&operation.larg, &operation.rarg) else {
+                return Err(unsupported("this set operation"));
+            };
+            let first = match columns {
+                Some(columns) => columns,
+                None => self.select(left, scope)?,
+            };
+            let second = self.select(right, scope)?;
+            let united = self.united(&first, &second);
+            if !operation.all {
+                united.iter().try_for_each(|column| self.comparable(&column.value, -1))?;
+            }
+            self.sorted_result(operation, &united, scope)?;
+            columns = Some(united);
+        }
+        columns.ok_or_else(|| unsupported("this set operation"))
+    }
+
+    /// The columns of a set operation: the names of the first side, whatever is special about either.
+    fn united(&self, first: &[Column], second: &[Column]) -> Arc<[Column]> {
+        first
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let other = second.get(index).map(|other| &other.value);
+                let mut value = column.value.clone();
+                if let Some(other) = other {
+                    if value.origin != other.origin {
+                        value.origin = None;
+                    }
+                    value.bytes = value.bytes.max(other.bytes);
+                    if !self.vocabulary.is_opaque(&value.kind) && self.vocabulary.is_opaque(&other.kind) {
+                        value.kind = other.kind.clone();
+                    }
+                }
+                Column { name: Arc::clone(&column.name), value }
+            })
+            .collect()
+    }
+
+    /// ORDER BY and LIMIT of a set operation see its output columns and nothing else.
+    fn sorted_result(
+        &mut self,
+        query: &SelectStmt,
+        columns: &Arc<[Column]>,
+        scope: &Scope<'_>,
+    ) -> Checked<()> {
+        let items = [result_item(columns)];
+        let level = Level { items: &items, outer: scope.level };
+        let inside = Scope { level: Some(&level), ctes: scope.ctes.clone() };
+        for node in &query.sort_clause {
+            let sort = self.sort_by(node)?;
+            if let Some(node) = inner(&sort.node) {
+                self.computed(node, &inside)?;
+            }
+        }
+        self.limit(query, scope)
+    }
+
+    // ---- SELECT ----
+
+    fn plain_select(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<Arc<[Column]>> {
+        Self::forbidden_clauses(query)?;
+        if !query.values_lists.is_empty() {
+            return self.values(query, scope);
+        }
+        let series = std::mem::replace(&mut self.series, 1);
+        let items = self.from_clause(&query.from_clause, scope)?;
+        self.series = series;
+        let level = Level { items: &items, outer: scope.level };
+        let inside = Scope { level: Some(&level), ctes: scope.ctes.clone() };
+
+        let columns = self.targets(&query.target_list, &inside)?;
+        for node in [inner(&query.where_clause), inner(&query.having_clause)].into_iter().flatten() {
+            self.computed(node, &inside)?;
+        }
+        for node in &query.sort_clause {
+            let sort = self.sort_by(node)?;
+            if let Some(node) = inner(&sort.node) {
+                self.output_or_expression(node, &columns, &inside)?;
+            }
+        }
+        for node in &query.group_clause {
+            self.group_by(node, &columns, &inside)?;
+        }
+        if query.group_distinct {
+            self.needs_version(14, "GROUP BY DISTINCT", -1)?;
+        }
+        // Plain DISTINCT is a list of one empty node: it compares every output column.
+        if query.distinct_clause.first().is_some_and(|node| node.node.is_none()) {
+            columns.iter().try_for_each(|column| self.comparable(&column.value, -1))?;
+        }
+        for node in query.distinct_clause.iter().filter_map(|node| node.node.as_ref()) {
+            self.output_or_expression(node, &columns, &inside)?;
+        }
+        for node in &query.window_clause {
+            match &node.node {
+                Some(NodeEnum::WindowDef(window)) => self.window(window, &inside)?,
+                _ => return Err(unsupported("this WINDOW clause")),
+            }
+        }
+        self.limit(query, scope)?;
+        Ok(columns.into())
+    }
+
+    fn values(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<Arc<[Column]>> {
+        let mut columns: Vec<Column> = Vec::new();
+        for row in &query.values_lists {
+            let Some(NodeEnum::List(row)) = &row.node else { return Err(unsupported("this VALUES list")) };
+            for (index, node) in row.items.iter().filter_map(|node| node.node.as_ref()).enumerate() {
+                let value = self.output(node, scope)?;
+                match columns.get_mut(index) {
+                    Some(column) => {
+                        column.value.bytes = column.value.bytes.max(value.bytes);
+                        column.value.origin = None;
+                        if self.vocabulary.is_opaque(&value.kind) {
+                            column.value.kind = value.kind;
+                        }
+                    }
+                    None => columns.push(Column { name: format!("column{}", index + 1).into(), value }),
+                }
+            }
+        }
+        let columns: Arc<[Column]> = columns.into();
+        self.sorted_result(query, &columns, scope)?;
+        Ok(columns)
+    }
+
+    fn targets(&mut self, targets: &[Node], scope: &Scope<'_>) -> Checked<Vec<Column>> {
+        let mut columns = Vec::with_capacity(targets.len());
+        for node in targets {
+            let Some(NodeEnum::ResTarget(target)) = &node.node else {
+                return Err(unsupported("this output column"));
+            };
+            self.given_name(&target.name, target.location)?;
+            if !target.indirection.is_empty() {
+                return Err(unsupported("this output column").at(target.location));
+            }
+            let value = inner(&target.val).ok_or_else(|| unsupported("this output column"))?;
+            if let Some(expanded) = self.star_target(value, scope)? {
+                columns.extend(expanded);
+                continue;
+            }
+            let name = if target.name.is_empty() { figure(Some(value)) } else { &target.name };
+            let name = Arc::from(name);
+            columns.push(Column { name, value: self.output(value, scope)? });
+        }
+        Ok(columns)
+    }
+
+    /// The columns of `*`, `t.*` or `(row).*`.
+    pub(super) fn star_target(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Option<Vec<Column>>> {
+        match node {
+            NodeEnum::ColumnRef(reference) => Ok(self.starred(reference, scope)?.map(|star| {
+                // A function that returns a scalar is a relation of one column.
+                self.expand(&star, scope)
+            })),
+            NodeEnum::AIndirection(indirection) => {
+                let Some((Node { node: Some(NodeEnum::AStar(_)) }, steps)) =
+                    indirection.indirection.split_last()
+                else {
+                    return Ok(None);
+                };
+                let base = inner(&indirection.arg).ok_or_else(|| unsupported("this expression"))?;
+                let value = self.indirection(base, steps, scope)?;
+                let fields = self.fields_of(&value, -1)?;
+                for field in fields.iter() {
+                    self.note(&field.value);
+                }
+                Ok(Some(fields.to_vec()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// ORDER BY and DISTINCT ON: a bare name is an output column first.
+    fn output_or_expression(
+        &mut self,
+        node: &NodeEnum,
+        columns: &[Column],
+        scope: &Scope<'_>,
+    ) -> Checked<()> {
+        if let Some(column) =
+            bare_name(node).and_then(|name| columns.iter().find(|column| *column.name == *name))
+        {
+            return self.comparable(&column.value, -1);
+        }
+        if let Some(column) = position(node).and_then(|place| columns.get(place)) {
+            return self.comparable(&column.value, -1);
+        }
+        let value = self.output(node, scope)?;
+        self.comparable(&value, -1)
+    }
+
+    /// GROUP BY: a bare name is an input column first, an output column second.
+    fn group_by(&mut self, node: &Node, columns: &[Column], scope: &Scope<'_>) -> Checked<()> {
+        match node.node.as_ref() {
+            None => Ok(()),
+            Some(NodeEnum::GroupingSet(set)) => self
+                .deeper(|walk| set.content.iter().try_for_each(|node| walk.group_by(node, columns, scope))),
+            Some(NodeEnum::RowExpr(row)) if row.row_format != 1 => {
+                row.args.iter().try_for_each(|node| self.group_by(node, columns, scope))
+            }
+            Some(NodeEnum::List(list)) => {
+                list.items.iter().try_for_each(|node| self.group_by(node, columns, scope))
+            }
+            Some(node) => {
+                let local = match (bare_name(node), scope.level) {
+                    (Some(name), Some(level)) => find_in(level, name, -1)?.is_some(),
+                    _ => false,
+                };
+                if local {
+                    let value = self.output(node, scope)?;
+                    self.comparable(&value, -1)
+                } else {
+                    self.output_or_expression(node, columns, scope)
+                }
+            }
+        }
+    }
+
+    /// The sort item of a node, its operator checked.
+    pub(super) fn sort_by<'n>(&mut self, node: &'n Node) -> Checked<&'n SortBy> {
+        let Some(NodeEnum::SortBy(sort)) = &node.node else { return Err(unsupported("this ORDER BY")) };
+        if !sort.use_op.is_empty() {
+            self.operator(&sort.use_op, sort.location)?;
+        }
+        Ok(sort)
+    }
+
+    pub(super) fn window(&mut self, window: &WindowDef, scope: &Scope<'_>) -> Checked<()> {
+        self.given_name(&window.name, window.location)?;
+        for node in window.partition_clause.iter().filter_map(|node| node.node.as_ref()) {
+            let value = self.output(node, scope)?;
+            self.comparable(&value, window.location)?;
+        }
+        for node in &window.order_clause {
+            let sort = self.sort_by(node)?;
+            if let Some(node) = inner(&sort.node) {
+                let value = self.output(node, scope)?;
+                self.comparable(&value, window.location)?;
+            }
+        }
+        for node in [inner(&window.start_offset), inner(&window.end_offset)].into_iter().flatten() {
+            self.computed(node, scope)?;
+        }
+        Ok(())
+    }
+
+    /// LIMIT and OFFSET see no column of their own query.
+    fn limit(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<()> {
+        for node in [inner(&query.limit_offset), inner(&query.limit_count)].into_iter().flatten() {
+            self.computed(node, scope)?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of a reference that is one name.
+fn bare_name(node: &NodeEnum) -> Option<&str> {
+    match node {
+        NodeEnum::ColumnRef(reference) => match strings(&reference.fields)?.as_slice() {
+            [name] => Some(*name),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The output column that a number in ORDER BY or GROUP BY means.
+fn position(node: &NodeEnum) -> Option<usize> {
+    match node {
+        NodeEnum::AConst(pg_query::protobuf::AConst {
+            val: Some(pg_query::protobuf::a_const::Val::Ival(number)),
+            ..
+        }) => usize::try_from(number.ival).ok()?.checked_sub(1),
+        _ => None,
+    }
+}
+
+/// The output of a query as something whose columns can be named.
+fn result_item(columns: &Arc<[Column]>) -> Item {
+    Item {
+        name: None,
+        table: None,
+        stored: false,
+        columns: Arc::clone(columns),
+        scalar: None,
+        named: false,
+        open: true,
+    }
+}

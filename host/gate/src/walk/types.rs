@@ -1,0 +1,122 @@
+//! Casts and the types they name.
+
+use pg_query::NodeEnum;
+use pg_query::protobuf::{AConst, TypeCast, TypeName, a_const};
+
+use super::names::strings;
+use super::{Checked, Walk, inner, unsupported};
+use crate::rejection::{Refusal, RejectionCode};
+use crate::scope::{Kind, STORED_BYTES, Scope, Value};
+
+/// Largest length that `char(n)` and `bit(n)` may pad to.
+const PADDED_LENGTH: i32 = 10_000;
+
+impl Walk<'_> {
+    /// A cast: its type must be one that may be cast to.
+    pub(super) fn cast(&mut self, cast: &TypeCast, scope: &Scope<'_>) -> Checked<Value> {
+        let of = cast.type_name.as_ref().ok_or_else(|| unsupported("this cast").at(cast.location))?;
+        let node = inner(&cast.arg).ok_or_else(|| unsupported("this cast").at(cast.location))?;
+        let kind = self.type_name(of, cast.location)?;
+        let names = strings(&of.names).unwrap_or_default();
+        if names.last() == Some(&"xml") {
+            self.xml_text(node, scope, cast.location)?;
+        }
+        let value = self.computed(node, scope)?;
+        let padded = padding(of).map_or(0, i64::from);
+        Ok(Value { kind, origin: None, bytes: value.bytes.max(u64::try_from(padded).unwrap_or_default()) })
+    }
+
+    /// A type that is named in the text.
+    pub(super) fn type_name(&mut self, of: &TypeName, location: i32) -> Checked<Kind> {
+        let at = if of.location >= 0 { of.location } else { location };
+        if of.setof || of.pct_type {
+            return Err(unsupported("this type").at(at));
+        }
+        if let Some(length) = padding(of)
+            && length > PADDED_LENGTH
+        {
+            return Err(Refusal::new(
+                RejectionCode::LargeValue,
+                format!("the type pads to {length} places, the limit is {PADDED_LENGTH}"),
+            )
+            .at(at));
+        }
+        for node in of.typmods.iter().filter_map(|node| node.node.as_ref()) {
+            // `geometry(Point, 4326)` spells one of its numbers as a name.
+            if !matches!(node, NodeEnum::AConst(_) | NodeEnum::ColumnRef(_)) {
+                return Err(unsupported("this type").at(at));
+            }
+        }
+        let parts = strings(&of.names).ok_or_else(|| unsupported("this type").at(at))?;
+        let array = !of.array_bounds.is_empty();
+        let kind = match parts.as_slice() {
+            [name] => self.vocabulary.cast(None, name, array),
+            [schema, name] | [_, schema, name] => self.vocabulary.cast(Some(schema), name, array),
+            _ => Err(unsupported("this type")),
+        };
+        kind.map_err(|refusal| refusal.at(at))
+    }
+
+    /// Text that becomes XML: a literal without entities, or a stored value. What is put together from pieces could
+    /// declare entities that no piece shows.
+    pub(super) fn xml_text(&mut self, node: &NodeEnum, scope: &Scope<'_>, location: i32) -> Checked<()> {
+        match node {
+            NodeEnum::AConst(constant) => xml_literal(constant, location),
+            NodeEnum::TypeCast(cast) => match inner(&cast.arg) {
+                Some(node) => self.xml_text(node, scope, location),
+                None => Ok(()),
+            },
+            NodeEnum::XmlExpr(_) | NodeEnum::XmlSerialize(_) => Ok(()),
+            NodeEnum::ColumnRef(reference) if self.column(reference, scope)?.origin.is_some() => Ok(()),
+            _ => Err(Refusal::new(
+                RejectionCode::UnsafeXml,
+                "only a literal or a column can become XML, not text that is put together",
+            )
+            .at(location)
+            .hint("Build XML with xmlelement, xmlforest and xmlagg.")),
+        }
+    }
+
+    /// An argument that is read as XML: PostgreSQL takes text there only as a literal.
+    pub(super) fn xml_document(
+        &mut self,
+        node: &NodeEnum,
+        scope: &Scope<'_>,
+        location: i32,
+    ) -> Checked<Value> {
+        if let NodeEnum::AConst(constant) = node {
+            xml_literal(constant, location)?;
+        }
+        self.computed(node, scope)
+    }
+}
+
+fn xml_literal(constant: &AConst, location: i32) -> Checked<()> {
+    let Some(a_const::Val::Sval(text)) = &constant.val else { return Ok(()) };
+    let upper = text.sval.to_ascii_uppercase();
+    if upper.contains("<!DOCTYPE") || upper.contains("<!ENTITY") {
+        return Err(Refusal::new(
+            RejectionCode::UnsafeXml,
+            "XML with a document type or entities is out of bounds",
+        )
+        .at(location));
+    }
+    Ok(())
+}
+
+/// The length a type pads its values to.
+fn padding(of: &TypeName) -> Option<i32> {
+    let names = strings(&of.names)?;
+    if !matches!(names.last()?, &"bpchar" | &"bit" | &"char") {
+        return None;
+    }
+    match of.typmods.first()?.node.as_ref()? {
+        NodeEnum::AConst(AConst { val: Some(a_const::Val::Ival(length)), .. }) => Some(length.ival),
+        _ => None,
+    }
+}
+
+/// A stored value of this kind.
+pub(super) const fn stored(kind: Kind) -> Value {
+    Value { kind, origin: None, bytes: STORED_BYTES }
+}
