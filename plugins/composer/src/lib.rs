@@ -1,1 +1,104 @@
-//! The built-in composer stage.
+//! The built-in composer: a question to SQL with no model. Right or refused: every word of the question must be
+//! explained by something in the query, and no second reading may be as good.
+
+mod annotate;
+mod build;
+mod choose;
+mod fragment;
+mod frame;
+mod glossary;
+mod interpret;
+mod joins;
+mod logical;
+mod print;
+mod refuse;
+mod reuse;
+mod schema;
+mod times;
+mod union;
+
+use std::collections::BTreeSet;
+
+use airlock_plugin_sdk::contract::generator::{Draft, GenerateInput, GenerateStep};
+use airlock_plugin_sdk::question::grammar::Reading;
+use airlock_plugin_sdk::question::tokens::TokenKind;
+use airlock_plugin_sdk::{Exchange, Generator, Host, StageError, TableRef};
+
+use build::Context;
+use glossary::Glossary;
+use refuse::Why;
+use schema::Schema;
+
+/// Longest question that is composed for, in tokens.
+const TOKENS: usize = 120;
+
+/// The composer stage.
+#[derive(Debug, Clone, Copy)]
+pub struct Composer;
+
+impl Generator for Composer {
+    fn run(
+        host: &impl Host,
+        input: GenerateInput,
+        _exchanges: Vec<Exchange>,
+    ) -> Result<GenerateStep, StageError> {
+        // The same question composes to the same text: what failed once would fail again.
+        if !input.attempts.is_empty() {
+            let why = Why::Kind("the one query that fits the question has failed".into());
+            return Ok(GenerateStep::Refuse(why.refusal()));
+        }
+        if let Some(example) = reuse::equal(host, &input.question, &input.clock) {
+            return Ok(GenerateStep::Done(Draft {
+                sql: example.sql,
+                reasoning: format!("The verified example {} asks the same question.", example.id),
+                confidence: 0.97,
+                assumptions: Vec::new(),
+                used: vec![example.id],
+                attributes: Vec::new(),
+            }));
+        }
+        Ok(match compose(host, &input) {
+            Ok(draft) => GenerateStep::Done(draft),
+            Err(why) => GenerateStep::Refuse(why.refusal()),
+        })
+    }
+}
+
+airlock_plugin_sdk::export!(generator: Composer);
+
+fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Why> {
+    let reading = Reading::new(&input.question, &input.clock);
+    if reading.tokens.len() > TOKENS {
+        return Err(Why::Kind(format!("a question of more than {TOKENS} words")));
+    }
+    if input.prior.is_some() {
+        return Err(Why::Kind("a follow-up to another question".into()));
+    }
+    let words: BTreeSet<String> = reading
+        .tokens
+        .iter()
+        .filter(|token| token.kind == TokenKind::Word)
+        .map(|token| token.stem.clone())
+        .collect();
+    let selected: Vec<TableRef> = input.selection.tables.iter().map(|table| table.table.clone()).collect();
+    let schema = Schema::read(host, &selected, &words);
+    let glossary = Glossary::read(host, &input.question, &schema);
+    let mentions = annotate::annotate(host, &input.question, &reading, &schema, &glossary);
+    let context = Context { schema: &schema, glossary: &glossary, reading: &reading, words: &words };
+    let choice = choose::choose(&context, &mentions)?;
+    let mut assumptions = choice.assumptions;
+    let mut seen = BTreeSet::new();
+    assumptions.retain(|told| seen.insert(told.clone()));
+    assumptions.truncate(16);
+    Ok(Draft {
+        sql: choice.sql,
+        reasoning: format!("Read {}.", choice.reasons.join("; ")),
+        confidence: (0.75 + choice.margin.min(1.0) * 0.2).min(0.95),
+        assumptions,
+        used: Vec::new(),
+        attributes: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -176,6 +176,15 @@ pub fn content_stems(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Stems of the content words of a text in their order.
+pub fn content_words(text: &str) -> Vec<String> {
+    tokenize(text)
+        .into_iter()
+        .filter(|token| token.kind != TokenKind::Mark && !is_function_word(&token.lower))
+        .map(|token| token.stem)
+        .collect()
+}
+
 /// Words that carry no content of their own.
 const FUNCTION: &[&str] = &[
     "a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "as", "is",

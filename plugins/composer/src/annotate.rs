@@ -1,0 +1,457 @@
+//! Words of the question tied to what they may name: tables, columns, values, glossary terms.
+
+use std::collections::BTreeSet;
+
+use airlock_plugin_sdk::Host;
+use airlock_plugin_sdk::question::grammar::{Op, Reading};
+use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::question::tokens::TokenKind;
+
+use crate::glossary::Glossary;
+use crate::schema::{Family, Schema};
+
+/// What a run of words may name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// The rows of a table.
+    Table(usize),
+    /// A column.
+    Column(usize, usize),
+    /// A value of a column.
+    Value(usize, usize, String),
+    /// A yes-or-no column, and which of the two.
+    Flag(usize, usize, bool),
+    /// A measure of the glossary.
+    Metric(usize),
+    /// A condition of the glossary.
+    Condition(usize),
+    /// Text in quotation marks that no index knows.
+    Literal(String),
+}
+
+/// One reading of a run of words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// What it names.
+    pub target: Target,
+    /// How well, about 0.5 to 1.1.
+    pub score: f64,
+}
+
+/// A run of words and what it may name, best first.
+#[derive(Debug, Clone)]
+pub struct Mention {
+    /// First token.
+    pub first: usize,
+    /// Token after the last.
+    pub end: usize,
+    /// Content tokens inside.
+    pub words: usize,
+    /// Further tokens that belong to it though they stand elsewhere.
+    pub also: Vec<usize>,
+    /// What it may name.
+    pub candidates: Vec<Candidate>,
+}
+
+/// Words of one run at most.
+const RUN: usize = 5;
+/// Readings of one run that are kept.
+const KEPT: usize = 6;
+/// Words that say of a name only what kind of thing it is.
+const GENERIC: &[&str] = &[
+    "id", "name", "code", "number", "amount", "total", "valu", "type", "text", "title", "date", "time",
+    "level", "flag",
+];
+/// Nouns that add nothing to the table they follow: `faculty members`, `order records`.
+const PEOPLE: &[&str] = &["member", "record", "entry", "row", "person", "detail", "information"];
+
+/// All mentions of a question; no two overlap.
+pub fn annotate(
+    host: &impl Host,
+    question: &str,
+    reading: &Reading,
+    schema: &Schema,
+    glossary: &Glossary,
+) -> Vec<Mention> {
+    let values = values(host, question, schema);
+    let taken: BTreeSet<usize> = reading.moments.iter().flat_map(|found| found.first..found.end).collect();
+    let mut all: Vec<Mention> = Vec::new();
+    for first in 0..reading.tokens.len() {
+        all.extend(runs(reading, first, &taken).into_iter().filter_map(|run| {
+            let candidates = candidates(reading, &run, schema, glossary, &values);
+            (!candidates.is_empty()).then(|| Mention {
+                first: run.first,
+                end: run.end,
+                words: run.stems.len(),
+                also: Vec::new(),
+                candidates,
+            })
+        }));
+    }
+    let mut best = cover(all, reading.tokens.len());
+    scattered(reading, glossary, &taken, &mut best);
+    best
+}
+
+struct Run {
+    first: usize,
+    end: usize,
+    stems: Vec<String>,
+    words: Vec<String>,
+    quoted: bool,
+}
+
+/// Runs of content words that begin at a token; `of` and `the` may stand inside.
+fn runs(reading: &Reading, first: usize, taken: &BTreeSet<usize>) -> Vec<Run> {
+    let mut found = Vec::new();
+    let (mut stems, mut words) = (Vec::new(), Vec::new());
+    for at in first..(first + RUN * 2).min(reading.tokens.len()) {
+        let Some(token) = reading.tokens.get(at) else { break };
+        if taken.contains(&at) {
+            break;
+        }
+        if token.kind == TokenKind::Quoted {
+            if at == first {
+                found.push(Run {
+                    first,
+                    end: at + 1,
+                    stems: vec![token.stem.clone()],
+                    words: vec![token.text.clone()],
+                    quoted: true,
+                });
+            }
+            break;
+        }
+        let binds = matches!(token.lower.as_str(), "of" | "the" | "-" | "a");
+        if binds && at > first {
+            continue;
+        }
+        let content = matches!(token.kind, TokenKind::Word | TokenKind::Number)
+            && !stems::is_function_word(&token.lower);
+        if !content {
+            // A value may hold function words: `Lord of the Rings`, `Pirates and Co`.
+            break;
+        }
+        stems.push(token.stem.clone());
+        words.push(token.lower.clone());
+        if stems.len() > RUN {
+            break;
+        }
+        found.push(Run { first, end: at + 1, stems: stems.clone(), words: words.clone(), quoted: false });
+    }
+    found
+}
+
+/// A value that the question spells in full.
+struct Known {
+    table: usize,
+    column: usize,
+    value: String,
+    lower: Vec<String>,
+}
+
+fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<Known> {
+    let mut found: Vec<Known> = Vec::new();
+    let mut add = |table: usize, column: usize, value: &str| {
+        let lower: Vec<String> = value_words(value);
+        let known =
+            found.iter().any(|known| (known.table, known.column) == (table, column) && known.value == value);
+        if !lower.is_empty() && !known {
+            found.push(Known { table, column, value: value.to_owned(), lower });
+        }
+    };
+    for hit in host.near_values(question, 50) {
+        if let Some(table) = schema.position(&hit.column.table)
+            && let Some(column) = schema.table(table).and_then(|table| table.column(&hit.column.column))
+        {
+            add(table, column, &hit.value);
+        }
+    }
+    for (at, table) in schema.tables.iter().enumerate() {
+        for (column, detail) in table.columns.iter().enumerate() {
+            for value in &detail.values {
+                if detail.family == Family::Text {
+                    add(at, column, value);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn value_words(value: &str) -> Vec<String> {
+    airlock_plugin_sdk::question::tokens::tokenize(value)
+        .into_iter()
+        .filter(|token| token.kind != TokenKind::Mark && !stems::is_function_word(&token.lower))
+        .flat_map(|token| token.lower.split('_').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+fn candidates(
+    reading: &Reading,
+    run: &Run,
+    schema: &Schema,
+    glossary: &Glossary,
+    values: &[Known],
+) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut add =
+        |target: Target, score: f64| match found.iter_mut().find(|candidate| candidate.target == target) {
+            Some(known) => known.score = known.score.max(score),
+            None => found.push(Candidate { target, score }),
+        };
+    let text = reading.tokens.get(run.first).map(|token| token.text.clone()).unwrap_or_default();
+    for known in values {
+        let same =
+            if run.quoted { known.value.eq_ignore_ascii_case(text.trim()) } else { known.lower == run.words };
+        let near = !run.quoted
+            && known.lower.len() == run.stems.len()
+            && known.lower.iter().zip(&run.stems).all(|(a, b)| stems::stem(a) == *b);
+        if same || near {
+            // One-letter and purely numeric values are found by chance.
+            let chance = !run.quoted
+                && known.lower.iter().all(|word| word.len() < 2 || word.chars().all(|c| c.is_ascii_digit()));
+            let exact = if same { 0.95 } else { 0.85 };
+            add(
+                Target::Value(known.table, known.column, known.value.clone()),
+                if chance { 0.55 } else { exact },
+            );
+        }
+    }
+    if run.quoted {
+        if found.is_empty() {
+            found.push(Candidate { target: Target::Literal(text), score: 0.8 });
+        }
+        return best(found);
+    }
+    // A single word of an operation (`total`, `most`) names nothing by itself.
+    let operation = run.stems.len() == 1
+        && reading.chunks.iter().any(|chunk| {
+            chunk.first <= run.first && run.first < chunk.end && !matches!(chunk.op, Op::Word | Op::Grain(_))
+        });
+    if operation {
+        return best(found);
+    }
+    for (index, term) in glossary.terms.iter().enumerate() {
+        for name in &term.names {
+            if same_set(name, &run.stems) {
+                if !term.metrics.is_empty() {
+                    add(Target::Metric(index), 1.1);
+                } else if term.condition.is_some() {
+                    add(Target::Condition(index), 1.05);
+                } else if let Some(table) = term.table {
+                    add(Target::Table(table), 0.97);
+                }
+            }
+        }
+    }
+    if run.stems.iter().all(|stem| stem.chars().all(|c| c.is_ascii_digit())) {
+        return best(found);
+    }
+    for (at, table) in schema.tables.iter().enumerate() {
+        let score = table.names.iter().map(|name| table_score(name, &run.stems)).fold(0.0, f64::max);
+        if score >= 0.55 {
+            add(Target::Table(at), score);
+        }
+        for (column_at, column) in table.columns.iter().enumerate() {
+            if let Some((sense, score)) = flag(column.family, &column.names, &run.stems, &table.names) {
+                add(Target::Flag(at, column_at, sense), score);
+            }
+            let score = column
+                .names
+                .iter()
+                .map(|name| column_score(name, &run.stems, &table.names))
+                .fold(0.0, f64::max);
+            if score >= 0.55 {
+                add(Target::Column(at, column_at), score);
+            }
+        }
+    }
+    best(found)
+}
+
+fn best(mut found: Vec<Candidate>) -> Vec<Candidate> {
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let top = found.first().map_or(0.0, |candidate| candidate.score);
+    found.retain(|candidate| candidate.score >= top - 0.35);
+    found.truncate(KEPT * 2);
+    found
+}
+
+fn same_set(a: &[String], b: &[String]) -> bool {
+    a.len() == b.len() && a.iter().all(|stem| b.contains(stem)) && b.iter().all(|stem| a.contains(stem))
+}
+
+/// Written without a separator: `order items` and `orderitems`.
+fn same_joined(name: &[String], run: &[String]) -> bool {
+    name.len() != run.len() && (name.concat() == run.concat())
+}
+
+fn table_score(name: &[String], run: &[String]) -> f64 {
+    if same_set(name, run) || same_joined(name, run) {
+        return 1.0;
+    }
+    let rest: Vec<String> = run.iter().filter(|stem| !PEOPLE.contains(&stem.as_str())).cloned().collect();
+    if rest.len() < run.len() && same_set(name, &rest) {
+        return 0.97;
+    }
+    // The head of a compound stands for it: `items` for `order_items`, never `order` for it.
+    match (name, run) {
+        ([.., head], [only]) if name.len() == 2 && head == only => 0.6,
+        _ => 0.0,
+    }
+}
+
+fn column_score(name: &[String], run: &[String], table: &[Vec<String>]) -> f64 {
+    if same_set(name, run) || same_joined(name, run) {
+        return 1.0;
+    }
+    let owned = |stem: &String| table.iter().any(|name| name.contains(stem));
+    let missing: Vec<&String> = name.iter().filter(|stem| !run.contains(stem)).collect();
+    let extra: Vec<&String> = run.iter().filter(|stem| !name.contains(stem)).collect();
+    if missing.len() == name.len() {
+        return 0.0;
+    }
+    if extra.is_empty() {
+        return if missing.iter().all(|stem| owned(stem)) {
+            0.96
+        } else if missing.iter().all(|stem| GENERIC.contains(&stem.as_str()) || owned(stem)) {
+            if missing.iter().any(|stem| stem.as_str() == "id") { 0.7 } else { 0.88 }
+        } else if name.last().is_some_and(|head| run.contains(head)) {
+            0.68
+        } else {
+            0.5
+        };
+    }
+    // The table's own word before the column's: `customer name`, `order total`.
+    if extra.iter().all(|stem| owned(stem)) {
+        return if missing.is_empty() {
+            1.04
+        } else if missing.iter().all(|stem| GENERIC.contains(&stem.as_str())) {
+            0.95
+        } else {
+            0.7
+        };
+    }
+    0.0
+}
+
+/// `premium` for `is_premium`, `inactive` for `is_active`.
+fn flag(family: Family, names: &[Vec<String>], run: &[String], table: &[Vec<String>]) -> Option<(bool, f64)> {
+    if family != Family::Boolean {
+        return None;
+    }
+    let bare = |name: &Vec<String>| {
+        let rest: Vec<String> = name
+            .iter()
+            .filter(|stem| {
+                !matches!(stem.as_str(), "be" | "have" | "flag" | "can")
+                    && !table.iter().any(|table| table.contains(stem))
+            })
+            .cloned()
+            .collect();
+        if rest.is_empty() { name.clone() } else { rest }
+    };
+    names.iter().find_map(|name| {
+        let name = bare(name);
+        if same_set(&name, run) {
+            return Some((true, 0.98));
+        }
+        let (Some(first), Some(own)) = (run.first(), name.first()) else { return None };
+        let negated = run.len() == name.len()
+            && ["in", "un", "non", "dis"].iter().any(|lead| first.strip_prefix(lead) == Some(own.as_str()));
+        (negated && run.get(1..) == name.get(1..)).then_some((false, 0.96))
+    })
+}
+
+/// The choice of runs that do not overlap with the greatest sum.
+fn cover(all: Vec<Mention>, tokens: usize) -> Vec<Mention> {
+    let weight = |mention: &Mention| {
+        let top = mention.candidates.first().map_or(0.0, |candidate| candidate.score);
+        // Longer runs are worth more than their words one by one.
+        top * (mention.words as f64 * 1.1 - 0.1)
+    };
+    // `best[i]` is the best choice among runs that end at or before token `i`.
+    let mut best: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new()); tokens + 1];
+    for at in 1..=tokens {
+        let mut choice = best.get(at - 1).cloned().unwrap_or_default();
+        for (index, mention) in all.iter().enumerate().filter(|(_, mention)| mention.end == at) {
+            let Some((sum, chosen)) = best.get(mention.first) else { continue };
+            if sum + weight(mention) > choice.0 + 1e-9 {
+                let mut chosen = chosen.clone();
+                chosen.push(index);
+                choice = (sum + weight(mention), chosen);
+            }
+        }
+        if let Some(slot) = best.get_mut(at) {
+            *slot = choice;
+        }
+    }
+    let chosen = best.pop().map(|(_, chosen)| chosen).unwrap_or_default();
+    all.into_iter()
+        .enumerate()
+        .filter(|(index, _)| chosen.contains(index))
+        .map(|(_, mention)| mention)
+        .collect()
+}
+
+/// A measure whose words stand apart: `sold the most units` for `units sold`.
+fn scattered(reading: &Reading, glossary: &Glossary, taken: &BTreeSet<usize>, mentions: &mut Vec<Mention>) {
+    let known = mentions
+        .iter()
+        .any(|mention| mention.candidates.first().is_some_and(|c| matches!(c.target, Target::Metric(_))));
+    if known {
+        return;
+    }
+    let mut best: Option<(usize, Vec<usize>)> = None;
+    for (index, term) in glossary.terms.iter().enumerate().filter(|(_, term)| !term.metrics.is_empty()) {
+        for name in term.names.iter().filter(|name| name.len() >= 2) {
+            let places: Vec<usize> = name
+                .iter()
+                .filter_map(|stem| {
+                    (0..reading.tokens.len()).find(|at| {
+                        !taken.contains(at)
+                            && reading
+                                .tokens
+                                .get(*at)
+                                .is_some_and(|token| token.kind == TokenKind::Word && token.stem == *stem)
+                    })
+                })
+                .collect();
+            let longer = best.as_ref().is_none_or(|(_, known)| known.len() < places.len());
+            if places.len() == name.len() && longer {
+                best = Some((index, places));
+            }
+        }
+    }
+    let Some((index, mut places)) = best else { return };
+    places.sort_unstable();
+    // It stands where its head stands: at the word that follows the superlative or `by`, else at the last.
+    let asked = |at: &usize| {
+        reading.chunks.iter().any(|chunk| {
+            matches!(chunk.op, Op::Superlative { .. } | Op::By | Op::Aggregate(_))
+                && chunk.end <= *at
+                && at - chunk.end <= 1
+        })
+    };
+    let Some(head) = places.iter().rev().find(|at| asked(at)).or(places.last()).copied() else { return };
+    let inside = |mention: &Mention| places.iter().any(|at| (mention.first..mention.end).contains(at));
+    // A longer name that only shares a word with the measure keeps its place.
+    let covered = mentions.iter().filter(|mention| inside(mention)).all(|mention| {
+        (mention.first..mention.end).all(|at| {
+            places.contains(&at)
+                || reading.tokens.get(at).is_some_and(|token| {
+                    stems::is_function_word(&token.lower) || token.kind == TokenKind::Mark
+                })
+        })
+    });
+    if !covered {
+        return;
+    }
+    mentions.retain(|mention| !inside(mention));
+    let also = places.iter().copied().filter(|at| *at != head).collect();
+    let candidates = vec![Candidate { target: Target::Metric(index), score: 1.05 }];
+    mentions.push(Mention { first: head, end: head + 1, words: places.len(), also, candidates });
+    mentions.sort_by_key(|mention| mention.first);
+}

@@ -1,0 +1,267 @@
+//! All readings of a question tried; the best one wins if it explains every word and no other is as good.
+
+use std::collections::BTreeSet;
+
+use airlock_plugin_sdk::question::grammar::{Op, Reading};
+use airlock_plugin_sdk::question::stems;
+
+use crate::annotate::{Candidate, Mention, Target};
+use crate::build::{Built, Context, build};
+use crate::frame::{By, Frame, Measure};
+use crate::interpret::interpret;
+use crate::refuse::Why;
+use crate::{print, union};
+
+/// Readings that are tried at most.
+const READINGS: usize = 600;
+/// A second reading this near to the best makes the question ambiguous.
+const MARGIN: f64 = 0.07;
+
+/// A reading that holds.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// Its text.
+    pub sql: String,
+    /// What it rests on.
+    pub assumptions: Vec<String>,
+    /// What the words were taken for.
+    pub reasons: Vec<String>,
+    /// How well it fits.
+    pub score: f64,
+    /// How far the next one is behind.
+    pub margin: f64,
+}
+
+/// Tries the readings of a question.
+pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why> {
+    let mut found: Vec<Choice> = Vec::new();
+    let mut failed: Option<(Why, f64)> = None;
+    for picks in readings(mentions) {
+        let targets: Vec<Target> = picks.iter().map(|candidate| candidate.target.clone()).collect();
+        let fit: f64 = picks
+            .iter()
+            .zip(mentions)
+            .map(|(candidate, mention)| candidate.score * mention.words as f64)
+            .sum();
+        match settle(context, mentions, &targets) {
+            Ok((sql, built)) => {
+                let selected = targets
+                    .iter()
+                    .filter(|target| {
+                        table_of(target).is_some_and(|table| {
+                            context.schema.table(table).is_some_and(|table| table.selected)
+                        })
+                    })
+                    .count();
+                let score = fit - built.cost + 0.02 * selected as f64;
+                match found.iter_mut().find(|choice| choice.sql == sql) {
+                    Some(choice) => choice.score = choice.score.max(score),
+                    None => found.push(Choice {
+                        sql,
+                        assumptions: built.assumptions,
+                        reasons: reasons(context, mentions, &targets),
+                        score,
+                        margin: 1.0,
+                    }),
+                }
+            }
+            Err(why) => {
+                let nearer = failed.as_ref().is_none_or(|(known, best)| {
+                    (fit + f64::from(why.nearness()) * 0.01) > (best + f64::from(known.nearness()) * 0.01)
+                });
+                if nearer {
+                    failed = Some((why, fit));
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut ranked = found.into_iter();
+    let Some(mut best) = ranked.next() else {
+        return Err(failed.map_or_else(|| Why::Unknown(unknown(context.reading)), |(why, _)| why));
+    };
+    if let Some((why, fit)) = &failed
+        && *fit > best.score + 0.6
+    {
+        // The reading that fits much better failed; the one that is left is a way round it.
+        return Err(why.clone());
+    }
+    if let Some(second) = ranked.next() {
+        best.margin = best.score - second.score;
+        if best.margin < MARGIN {
+            let differ: Vec<&String> = best
+                .reasons
+                .iter()
+                .chain(&second.reasons)
+                .filter(|reason| !(best.reasons.contains(reason) && second.reasons.contains(reason)))
+                .collect();
+            let words: Vec<String> = differ.iter().map(|reason| (*reason).clone()).collect();
+            let what = if words.is_empty() {
+                "two queries fit it equally well".to_owned()
+            } else {
+                words.join(" or ")
+            };
+            return Err(Why::Ambiguous(what));
+        }
+    }
+    Ok(best)
+}
+
+fn table_of(target: &Target) -> Option<usize> {
+    match target {
+        Target::Table(table)
+        | Target::Column(table, _)
+        | Target::Value(table, _, _)
+        | Target::Flag(table, _, _) => Some(*table),
+        Target::Metric(_) | Target::Condition(_) | Target::Literal(_) => None,
+    }
+}
+
+/// Every combination of candidates, the likelier ones first, up to the limit.
+fn readings(mentions: &[Mention]) -> Vec<Vec<Candidate>> {
+    let mut all: Vec<Vec<Candidate>> = vec![Vec::new()];
+    for mention in mentions {
+        let mut longer = Vec::new();
+        for picks in &all {
+            for candidate in &mention.candidates {
+                let mut picks = picks.clone();
+                picks.push(candidate.clone());
+                longer.push(picks);
+            }
+        }
+        let sum = |picks: &Vec<Candidate>| picks.iter().map(|candidate| candidate.score).sum::<f64>();
+        longer.sort_by(|a, b| sum(b).total_cmp(&sum(a)));
+        longer.truncate(READINGS);
+        all = longer;
+    }
+    all
+}
+
+/// The text of one reading, every word accounted for.
+fn settle(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Result<(String, Built), Why> {
+    let frame = interpret(context.reading, mentions, targets, context.schema, context.glossary)?;
+    let built = query(context, &frame)?;
+    let missing = missing(context, &frame, &built.1);
+    if missing.is_empty() { Ok(built) } else { Err(Why::Unknown(missing)) }
+}
+
+/// A measure that several tables give, each for its own time, is computed from those that hold the time asked for.
+fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
+    let variants = frame
+        .measures
+        .iter()
+        .chain(frame.rank.iter().filter_map(|rank| match &rank.by {
+            Some(By::Measure(measure)) => Some(measure),
+            _ => None,
+        }))
+        .filter_map(|measure| match measure {
+            Measure::Metric(term) => context.glossary.terms.get(*term).map(|term| term.metrics.len()),
+            _ => None,
+        })
+        .max()
+        .unwrap_or(1);
+    if variants <= 1 {
+        let built = build(context, frame, 0)?;
+        return Ok((print::sql(context.schema, &built.query), built));
+    }
+    let mut parts = Vec::new();
+    let mut failed = None;
+    for variant in 0..variants {
+        match build(context, frame, variant) {
+            Ok(built) => parts.push(built),
+            Err(why) => {
+                failed = failed.filter(|known: &Why| known.nearness() >= why.nearness()).or(Some(why))
+            }
+        }
+    }
+    match (parts.len(), failed) {
+        (0, Some(why)) => Err(why),
+        (1, failed) => {
+            let mut built = parts.remove(0);
+            if let Some(why) = failed.filter(|why| !matches!(why, Why::Uncovered(_))) {
+                built.assumptions.push(format!(
+                    "A second table that holds part of the measure is left out: {}",
+                    why.refusal().reason
+                ));
+                built.cost += 0.05;
+            }
+            Ok((print::sql(context.schema, &built.query), built))
+        }
+        _ => union::union(context.schema, parts),
+    }
+}
+
+/// Words that nothing in the query explains.
+fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> Vec<String> {
+    let mut known: BTreeSet<&String> = BTreeSet::new();
+    for table in built.tables.iter().filter_map(|table| context.schema.table(*table)) {
+        known.extend(&table.text);
+    }
+    for column in built.columns.iter().filter_map(|(table, column)| context.schema.column(*table, *column)) {
+        known.extend(&column.text);
+    }
+    let mut terms: BTreeSet<String> = BTreeSet::new();
+    for term in built.terms.iter().filter_map(|term| context.glossary.terms.get(*term)) {
+        terms.extend(term.names.iter().flatten().cloned());
+        terms.extend(stems::content_stems(&term.definition));
+    }
+    let explained = |stem: &String| {
+        known.contains(stem)
+            || terms.contains(stem)
+            || known.iter().any(|text| stems::kin(text, stem))
+            || terms.iter().any(|text| stems::kin(text, stem))
+    };
+    let mut missing = Vec::new();
+    for chunk in context.reading.chunks.iter().filter(|chunk| matches!(chunk.op, Op::Word | Op::Quoted)) {
+        let Some(token) = context.reading.tokens.get(chunk.first) else { continue };
+        let accounted =
+            frame.used.contains(&chunk.first) || stems::is_light(&token.lower) || explained(&token.stem);
+        if !accounted && !missing.contains(&token.lower) {
+            missing.push(token.lower.clone());
+        }
+    }
+    missing
+}
+
+/// All content words, when not one of them is known.
+fn unknown(reading: &Reading) -> Vec<String> {
+    reading
+        .chunks
+        .iter()
+        .filter(|chunk| chunk.op == Op::Word)
+        .filter_map(|chunk| reading.tokens.get(chunk.first))
+        .filter(|token| !stems::is_light(&token.lower))
+        .map(|token| token.lower.clone())
+        .take(16)
+        .collect()
+}
+
+fn reasons(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Vec<String> {
+    let table = |at: usize| context.schema.table(at).map_or("", |table| table.reference.name.as_str());
+    let column = |at: usize, column: usize| {
+        context.schema.column(at, column).map_or("", |column| column.name.as_str())
+    };
+    mentions
+        .iter()
+        .zip(targets)
+        .map(|(mention, target)| {
+            let words = context.reading.text(mention.first, mention.end);
+            let meant = match target {
+                Target::Table(at) => format!("the table {}", table(*at)),
+                Target::Column(at, name) => format!("{}.{}", table(*at), column(*at, *name)),
+                Target::Value(at, name, value) => {
+                    format!("{}.{} = '{value}'", table(*at), column(*at, *name))
+                }
+                Target::Flag(at, name, sense) => format!("{}.{} is {sense}", table(*at), column(*at, *name)),
+                Target::Metric(term) | Target::Condition(term) => {
+                    format!(
+                        "the term {}",
+                        context.glossary.terms.get(*term).map_or("", |term| term.name.as_str())
+                    )
+                }
+                Target::Literal(text) => format!("the text '{text}'"),
+            };
+            format!("`{words}` as {meant}")
+        })
+        .collect()
+}

@@ -1,0 +1,222 @@
+//! Joins along verified keys, outward only: from a table to what each of its rows points to, so that no row is
+//! ever counted twice.
+
+use std::collections::BTreeSet;
+
+use crate::logical::{Existence, Node};
+use crate::refuse::Why;
+use crate::schema::Schema;
+
+/// Longest chain of keys.
+const HOPS: usize = 4;
+
+/// A step: the table it starts from and its edge.
+pub type Step = (usize, usize);
+
+/// The shortest chain of keys from one table to another. Two equally short ones need a word of the question to tell
+/// them apart.
+pub fn path(
+    schema: &Schema,
+    from: usize,
+    to: usize,
+    words: &BTreeSet<String>,
+) -> Result<Option<Vec<Step>>, Why> {
+    match shortest(schema, from, to, words, true)? {
+        Some(path) => Ok(Some(path)),
+        None => shortest(schema, from, to, words, false),
+    }
+}
+
+fn shortest(
+    schema: &Schema,
+    from: usize,
+    to: usize,
+    words: &BTreeSet<String>,
+    verified: bool,
+) -> Result<Option<Vec<Step>>, Why> {
+    let mut paths: Vec<(usize, Vec<Step>)> = vec![(from, Vec::new())];
+    for _ in 0..=HOPS {
+        let done: Vec<&Vec<Step>> = paths.iter().filter(|(at, _)| *at == to).map(|(_, path)| path).collect();
+        if !done.is_empty() {
+            return one(schema, &done, words).map(Some);
+        }
+        let mut longer = Vec::new();
+        for (at, path) in &paths {
+            let Some(table) = schema.table(*at) else { continue };
+            for (index, edge) in table.edges.iter().enumerate() {
+                let been = edge.to == from || path.iter().any(|(table, _)| *table == edge.to);
+                if (edge.verified || !verified) && !been && longer.len() < 400 {
+                    let mut path = path.clone();
+                    path.push((*at, index));
+                    longer.push((edge.to, path));
+                }
+            }
+        }
+        paths = longer;
+    }
+    Ok(None)
+}
+
+/// One of several equally short chains.
+fn one(schema: &Schema, paths: &[&Vec<Step>], words: &BTreeSet<String>) -> Result<Vec<Step>, Why> {
+    if let [only] = paths {
+        return Ok((*only).clone());
+    }
+    let told = |path: &Vec<Step>| -> usize {
+        path.iter()
+            .filter_map(|(table, edge)| {
+                let table = schema.table(*table)?;
+                let edge = table.edges.get(*edge)?;
+                let target: BTreeSet<&String> = schema.table(edge.to)?.names.iter().flatten().collect();
+                Some(
+                    edge.from
+                        .iter()
+                        .filter_map(|column| table.columns.get(*column))
+                        .flat_map(|column| column.names.iter().flatten())
+                        .filter(|stem| {
+                            stem.as_str() != "id" && !target.contains(stem) && words.contains(*stem)
+                        })
+                        .count(),
+                )
+            })
+            .sum()
+    };
+    let best = paths.iter().map(|path| told(path)).max().unwrap_or(0);
+    let told: Vec<&&Vec<Step>> = paths.iter().filter(|path| told(path) == best).collect();
+    match told.as_slice() {
+        [only] => Ok((**only).clone()),
+        _ => {
+            let columns: Vec<String> = paths
+                .iter()
+                .filter_map(|path| {
+                    let (table, edge) = path.first()?;
+                    let table = schema.table(*table)?;
+                    let column = table.columns.get(*table.edges.get(*edge)?.from.first()?)?;
+                    Some(format!("{}.{}", table.reference.name, column.name))
+                })
+                .collect();
+            Err(Why::Ambiguous(format!("the tables join in more than one way ({})", columns.join(" or "))))
+        }
+    }
+}
+
+/// A tree of joined tables under construction.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// Its tables; the first is the root.
+    pub nodes: Vec<Node>,
+}
+
+impl Tree {
+    /// A tree of one table.
+    pub fn new(root: usize) -> Self {
+        Self { nodes: vec![Node { table: root, parent: None, left: false }] }
+    }
+
+    /// The table the others hang from.
+    pub fn root(&self) -> usize {
+        self.nodes.first().map_or(0, |node| node.table)
+    }
+
+    /// The node of a table, joined along the way when needed. `keep` keeps rows without a partner.
+    pub fn reach(
+        &mut self,
+        schema: &Schema,
+        table: usize,
+        keep: bool,
+        words: &BTreeSet<String>,
+    ) -> Result<Option<usize>, Why> {
+        if let Some(known) = self.nodes.iter().position(|node| node.table == table) {
+            return Ok(Some(known));
+        }
+        let Some(path) = path(schema, self.root(), table, words)? else { return Ok(None) };
+        Ok(Some(self.walk(schema, &path, keep)))
+    }
+
+    /// Joins a chain of steps that starts at the root.
+    fn walk(&mut self, schema: &Schema, path: &[Step], keep: bool) -> usize {
+        let mut at = 0;
+        let mut left = false;
+        for (table, edge) in path {
+            let Some(detail) = schema.table(*table).and_then(|table| table.edges.get(*edge)) else {
+                continue;
+            };
+            left |= keep && detail.optional;
+            let parent = Some((at, *edge));
+            at = match self.nodes.iter().position(|node| node.parent == parent && node.table == detail.to) {
+                Some(known) => known,
+                None => {
+                    self.nodes.push(Node { table: detail.to, parent, left });
+                    self.nodes.len() - 1
+                }
+            };
+        }
+        at
+    }
+}
+
+/// The table from which all of the given ones can be reached with the fewest joins.
+pub fn root(schema: &Schema, anchors: &[usize], words: &BTreeSet<String>) -> Result<usize, Why> {
+    let mut best: Vec<(usize, usize)> = Vec::new();
+    let mut trouble = None;
+    'tables: for candidate in 0..schema.tables.len() {
+        let mut tree = Tree::new(candidate);
+        for anchor in anchors {
+            match tree.reach(schema, *anchor, false, words) {
+                Ok(Some(_)) => {}
+                Ok(None) => continue 'tables,
+                Err(why) => {
+                    trouble.get_or_insert(why);
+                    continue 'tables;
+                }
+            }
+        }
+        // A bridge that nobody named costs more than a table that was.
+        let cost = tree.nodes.len() * 2 - usize::from(anchors.contains(&candidate));
+        best.push((cost, candidate));
+    }
+    best.sort_unstable();
+    match best.as_slice() {
+        [] => Err(trouble.unwrap_or_else(|| {
+            let names: Vec<String> = anchors
+                .iter()
+                .filter_map(|at| schema.table(*at))
+                .map(|table| table.reference.name.clone())
+                .collect();
+            Why::Unconnected(names)
+        })),
+        [(cost, _), (other, _), ..] if cost == other => {
+            let names: Vec<String> = best
+                .iter()
+                .filter(|(other, _)| other == cost)
+                .filter_map(|(_, at)| schema.table(*at))
+                .map(|table| table.reference.name.clone())
+                .collect();
+            Err(Why::Ambiguous(format!("it could be answered through {}", names.join(" or "))))
+        }
+        [(_, table), ..] => Ok(*table),
+    }
+}
+
+/// A subquery of rows that point, directly or over others, to a node of the outer query and from which `tables` can
+/// be reached.
+pub fn existence(
+    schema: &Schema,
+    outer: usize,
+    outer_table: usize,
+    tables: &[usize],
+    words: &BTreeSet<String>,
+) -> Result<Existence, Why> {
+    let mut anchors: Vec<usize> = tables.to_vec();
+    anchors.push(outer_table);
+    let root = root(schema, &anchors, words)?;
+    let Some(path) = path(schema, root, outer_table, words)? else {
+        return Err(Why::Unconnected(Vec::new()));
+    };
+    let Some(((_, edge), before)) = path.split_last() else {
+        return Err(Why::Unconnected(Vec::new()));
+    };
+    let mut tree = Tree::new(root);
+    let last = tree.walk(schema, before, false);
+    Ok(Existence { nodes: tree.nodes, last, edge: *edge, outer, preds: Vec::new() })
+}

@@ -1,0 +1,435 @@
+//! A query as SQL for people: qualified columns, short aliases, one clause a line.
+
+use airlock_plugin_sdk::question::grammar::{Aggregate, Grain};
+use airlock_plugin_sdk::question::moments::Period;
+use airlock_plugin_sdk::time::Date;
+
+use crate::logical::{Existence, Expr, Node, Pred, Query};
+use crate::schema::Schema;
+
+/// The text of a query.
+pub fn sql(schema: &Schema, query: &Query) -> String {
+    Printer { schema, outer: None, nodes: &query.nodes, aliases: aliases(schema, &query.nodes, &[]) }
+        .query(query)
+}
+
+/// A name quoted when PostgreSQL would read it otherwise.
+pub fn identifier(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && !RESERVED.contains(&name);
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// A text literal.
+pub fn text(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+/// A number without a tail of zeros.
+pub fn number(value: f64) -> String {
+    format!("{value}")
+}
+
+/// A table's name, with its schema unless that is `public`.
+pub fn relation(schema: &Schema, table: usize) -> String {
+    let Some(table) = schema.table(table) else { return String::new() };
+    let name = identifier(&table.reference.name);
+    if table.reference.schema == "public" {
+        name
+    } else {
+        format!("{}.{name}", identifier(&table.reference.schema))
+    }
+}
+
+const RESERVED: &[&str] = &[
+    "all",
+    "analyse",
+    "analyze",
+    "and",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "asymmetric",
+    "authorization",
+    "binary",
+    "both",
+    "case",
+    "cast",
+    "check",
+    "collate",
+    "collation",
+    "column",
+    "concurrently",
+    "constraint",
+    "create",
+    "cross",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "default",
+    "deferrable",
+    "desc",
+    "distinct",
+    "do",
+    "else",
+    "end",
+    "except",
+    "false",
+    "fetch",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "grant",
+    "group",
+    "having",
+    "ilike",
+    "in",
+    "initially",
+    "inner",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lateral",
+    "leading",
+    "left",
+    "like",
+    "limit",
+    "localtime",
+    "localtimestamp",
+    "natural",
+    "not",
+    "notnull",
+    "null",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "outer",
+    "overlaps",
+    "placing",
+    "primary",
+    "references",
+    "returning",
+    "right",
+    "select",
+    "session_user",
+    "similar",
+    "some",
+    "symmetric",
+    "table",
+    "tablesample",
+    "then",
+    "to",
+    "trailing",
+    "true",
+    "union",
+    "unique",
+    "user",
+    "using",
+    "variadic",
+    "verbose",
+    "when",
+    "where",
+    "window",
+    "with",
+    "by",
+    "at",
+    "if",
+    "of",
+    "no",
+    "set",
+    "values",
+    "between",
+    "exists",
+];
+
+/// Initials of a table's name, told apart by numbers.
+fn aliases(schema: &Schema, nodes: &[Node], taken: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for node in nodes {
+        let name = schema.table(node.table).map_or("t", |table| table.reference.name.as_str());
+        let initials: String = name
+            .split(|c: char| !c.is_alphanumeric())
+            .filter_map(|part| part.chars().next())
+            .filter(char::is_ascii_alphabetic)
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
+        let base = if initials.is_empty() { "t".to_owned() } else { initials };
+        let free = |alias: &String| {
+            !found.contains(alias) && !taken.contains(alias) && !RESERVED.contains(&alias.as_str())
+        };
+        let alias = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}{n}"))).find(free);
+        found.push(alias.unwrap_or(base));
+    }
+    found
+}
+
+struct Printer<'a> {
+    schema: &'a Schema,
+    outer: Option<&'a Printer<'a>>,
+    nodes: &'a [Node],
+    aliases: Vec<String>,
+}
+
+impl Printer<'_> {
+    fn query(&self, query: &Query) -> String {
+        let outputs: Vec<String> = query
+            .select
+            .iter()
+            .map(|output| match &output.alias {
+                Some(alias) => format!("{} AS {}", self.expr(&output.expr), identifier(alias)),
+                None => self.expr(&output.expr),
+            })
+            .collect();
+        let head = if query.distinct { "SELECT DISTINCT " } else { "SELECT " };
+        let mut lines = vec![format!("{head}{}", outputs.join(", ")), self.from()];
+        let preds: Vec<String> = query.preds.iter().map(|pred| self.pred(pred)).collect();
+        if !preds.is_empty() {
+            lines.push(format!("WHERE {}", preds.join("\n  AND ")));
+        }
+        if !query.groups.is_empty() {
+            let groups: Vec<String> = query.groups.iter().map(|group| self.expr(group)).collect();
+            lines.push(format!("GROUP BY {}", groups.join(", ")));
+        }
+        if !query.having.is_empty() {
+            let having: Vec<String> = query
+                .having
+                .iter()
+                .map(|(expr, operator, value)| format!("{} {operator} {value}", self.expr(expr)))
+                .collect();
+            lines.push(format!("HAVING {}", having.join("\n  AND ")));
+        }
+        if !query.order.is_empty() {
+            let order: Vec<String> =
+                query.order.iter().map(|(expr, descending)| self.order(query, expr, *descending)).collect();
+            lines.push(format!("ORDER BY {}", order.join(", ")));
+        }
+        if let Some(limit) = query.limit {
+            lines.push(format!("LIMIT {limit}"));
+        }
+        lines.join("\n")
+    }
+
+    /// An order; NULL is never the greatest.
+    fn order(&self, query: &Query, expr: &Expr, descending: bool) -> String {
+        let named =
+            query.select.iter().find(|output| output.expr == *expr).and_then(|output| output.alias.as_ref());
+        let text = named.map_or_else(|| self.expr(expr), |alias| identifier(alias));
+        if !descending {
+            return text;
+        }
+        let never_null = match expr {
+            Expr::CountRows | Expr::CountDistinct(..) => true,
+            Expr::Column(node, column) => {
+                self.column_detail(*node, *column).is_some_and(|column| !column.nullable)
+            }
+            _ => false,
+        };
+        if never_null { format!("{text} DESC") } else { format!("{text} DESC NULLS LAST") }
+    }
+
+    fn from(&self) -> String {
+        let mut lines = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let name = relation(self.schema, node.table);
+            let alias = self.alias(at);
+            match node.parent {
+                None => lines.push(format!("FROM {name} AS {alias}")),
+                Some((parent, edge)) => {
+                    let kind = if node.left { "LEFT JOIN" } else { "JOIN" };
+                    lines.push(format!(
+                        "{kind} {name} AS {alias} ON {}",
+                        self.joined(parent, edge, alias, node.table)
+                    ));
+                }
+            }
+        }
+        lines.join("\n")
+    }
+
+    fn joined(&self, parent: usize, edge: usize, alias: &str, table: usize) -> String {
+        let Some(from) = self.nodes.get(parent).and_then(|node| self.schema.table(node.table)) else {
+            return String::new();
+        };
+        let Some(edge) = from.edges.get(edge) else { return String::new() };
+        let pairs: Vec<String> = edge
+            .from
+            .iter()
+            .zip(&edge.to_columns)
+            .map(|(from_column, to_column)| {
+                let left = from.columns.get(*from_column).map_or("", |column| column.name.as_str());
+                let right = self.schema.column(table, *to_column).map_or("", |column| column.name.as_str());
+                format!("{alias}.{} = {}.{}", identifier(right), self.alias(parent), identifier(left))
+            })
+            .collect();
+        pairs.join(" AND ")
+    }
+
+    fn alias(&self, node: usize) -> &str {
+        self.aliases.get(node).map_or("t", String::as_str)
+    }
+
+    fn column_detail(&self, node: usize, column: usize) -> Option<&crate::schema::Column> {
+        self.schema.column(self.nodes.get(node)?.table, column)
+    }
+
+    fn column(&self, node: usize, column: usize) -> String {
+        let name = self.column_detail(node, column).map_or("", |column| column.name.as_str());
+        format!("{}.{}", self.alias(node), identifier(name))
+    }
+
+    fn expr(&self, expr: &Expr) -> String {
+        match expr {
+            Expr::Column(node, column) => self.column(*node, *column),
+            Expr::Aggregate(aggregate, node, column) => {
+                let column = self.column(*node, *column);
+                match aggregate {
+                    Aggregate::Count => format!("count({column})"),
+                    Aggregate::Sum => format!("sum({column})"),
+                    Aggregate::Average => format!("avg({column})"),
+                    Aggregate::Minimum => format!("min({column})"),
+                    Aggregate::Maximum => format!("max({column})"),
+                    Aggregate::Median => format!("percentile_cont(0.5) WITHIN GROUP (ORDER BY {column})"),
+                }
+            }
+            Expr::CountRows => "count(*)".into(),
+            Expr::CountDistinct(node, columns) => {
+                let columns: Vec<String> = columns.iter().map(|column| self.column(*node, *column)).collect();
+                match columns.as_slice() {
+                    [only] => format!("count(DISTINCT {only})"),
+                    _ => format!("count(DISTINCT ({}))", columns.join(", ")),
+                }
+            }
+            Expr::Raw(sql, nodes) => self.raw(sql, nodes),
+            Expr::Step(Grain::Year, node, column) => {
+                format!("extract(year FROM {})::int", self.column(*node, *column))
+            }
+            Expr::Step(grain, node, column) => {
+                format!("date_trunc('{}', {})::date", grain.word(), self.column(*node, *column))
+            }
+            Expr::Share(preds) => {
+                let preds: Vec<String> = preds.iter().map(|pred| self.pred(pred)).collect();
+                format!("100.0 * count(*) FILTER (WHERE {}) / NULLIF(count(*), 0)", preds.join(" AND "))
+            }
+        }
+    }
+
+    fn pred(&self, pred: &Pred) -> String {
+        match pred {
+            Pred::Compare(node, column, operator, value) => {
+                format!("{} {operator} {value}", self.column(*node, *column))
+            }
+            Pred::SameText(node, column, value) => {
+                format!("lower({}) = lower({value})", self.column(*node, *column))
+            }
+            Pred::In(node, column, values) => {
+                format!("{} IN ({})", self.column(*node, *column), values.join(", "))
+            }
+            Pred::Null(node, column, null) => {
+                format!("{} IS {}", self.column(*node, *column), if *null { "NULL" } else { "NOT NULL" })
+            }
+            Pred::Flag(node, column, true) => self.column(*node, *column),
+            Pred::Flag(node, column, false) => format!("NOT {}", self.column(*node, *column)),
+            Pred::Within(node, column, period) => self.within(&self.column(*node, *column), period),
+            Pred::Years(node, column, period) => self.years(&self.column(*node, *column), period),
+            Pred::Raw(sql, nodes) => {
+                let sql = self.raw(sql, nodes);
+                if sql.to_lowercase().contains(" or ") { format!("({sql})") } else { sql }
+            }
+            Pred::Not(inner) => match inner.as_ref() {
+                Pred::Compare(node, column, "=", value) => {
+                    format!("{} IS DISTINCT FROM {value}", self.column(*node, *column))
+                }
+                Pred::Flag(node, column, sense) => self.pred(&Pred::Flag(*node, *column, !sense)),
+                other => format!("NOT ({})", self.pred(other)),
+            },
+            Pred::Exists(negated, existence) => self.exists(*negated, existence),
+        }
+    }
+
+    fn within(&self, column: &str, period: &Period) -> String {
+        let day = |date: Date| format!("DATE '{date}'");
+        match (period.from, period.until) {
+            (Some(from), Some(until)) => format!("{column} >= {} AND {column} < {}", day(from), day(until)),
+            (Some(from), None) => format!("{column} >= {}", day(from)),
+            (None, Some(until)) => format!("{column} < {}", day(until)),
+            (None, None) => format!("{column} IS NOT NULL"),
+        }
+    }
+
+    fn years(&self, column: &str, period: &Period) -> String {
+        match (period.from.map(Date::year), period.until.map(Date::year)) {
+            (Some(from), Some(until)) if until == from + 1 => format!("{column} = {from}"),
+            (Some(from), Some(until)) => format!("{column} BETWEEN {from} AND {}", until - 1),
+            (Some(from), None) => format!("{column} >= {from}"),
+            (None, Some(until)) => format!("{column} < {until}"),
+            (None, None) => format!("{column} IS NOT NULL"),
+        }
+    }
+
+    fn exists(&self, negated: bool, existence: &Existence) -> String {
+        let mut taken: Vec<String> = self.aliases.clone();
+        if let Some(outer) = self.outer {
+            taken.extend(outer.aliases.iter().cloned());
+        }
+        let inner = Printer {
+            schema: self.schema,
+            outer: Some(self),
+            nodes: &existence.nodes,
+            aliases: aliases(self.schema, &existence.nodes, &taken),
+        };
+        let outer_table = self.nodes.get(existence.outer).map_or(0, |node| node.table);
+        let mut conditions =
+            vec![inner.joined(existence.last, existence.edge, self.alias(existence.outer), outer_table)];
+        conditions.extend(existence.preds.iter().map(|pred| inner.pred(pred)));
+        let from = inner.from().replace('\n', "\n    ");
+        let not = if negated { "NOT EXISTS" } else { "EXISTS" };
+        format!("{not} (\n    SELECT 1\n    {from}\n    WHERE {})", conditions.join("\n      AND "))
+    }
+
+    /// SQL of the glossary with the names of its tables replaced by aliases and its bare columns qualified.
+    fn raw(&self, sql: &str, nodes: &[(usize, usize)]) -> String {
+        let alias_of = |name: &str| {
+            nodes
+                .iter()
+                .find(|(table, _)| {
+                    self.schema.table(*table).is_some_and(|table| table.reference.name == name)
+                })
+                .map(|(_, node)| self.alias(*node))
+        };
+        let own = nodes.first().copied();
+        let mut out = String::new();
+        for piece in crate::fragment::pieces(sql) {
+            match piece {
+                crate::fragment::Piece::Qualified(table, column) => {
+                    let alias = alias_of(&table).map_or_else(|| identifier(&table), str::to_owned);
+                    out.push_str(&format!("{alias}.{}", identifier(&column)));
+                }
+                crate::fragment::Piece::Name(name) => {
+                    let column = own.filter(|(table, _)| {
+                        self.schema.table(*table).is_some_and(|table| table.column(&name).is_some())
+                    });
+                    match column {
+                        Some((_, node)) => {
+                            out.push_str(&format!("{}.{}", self.alias(node), identifier(&name)))
+                        }
+                        None => out.push_str(&name),
+                    }
+                }
+                crate::fragment::Piece::Other(text) => out.push_str(&text),
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,252 @@
+//! Which column dates the rows that a question speaks of.
+
+use std::collections::BTreeSet;
+
+use airlock_plugin_sdk::question::moments::Period;
+use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::question::tokens::TokenKind;
+
+use crate::build::Context;
+use crate::frame::{Frame, Key, Measure};
+use crate::joins::Tree;
+use crate::refuse::Why;
+use crate::schema::{Family, Schema};
+
+/// Words of columns that record when a row was written, not when the thing happened.
+const AUDIT: &[&str] =
+    &["creat", "updat", "modifi", "modify", "insert", "delet", "load", "sync", "import", "crtd"];
+/// Words of columns that date something other than the row's event.
+const ASIDE: &[&str] = &["birth", "death", "expir", "expiri", "du", "due", "terminat", "end", "birthdat"];
+
+/// The column that dates a table's rows by itself: named by notes, or the only likely one.
+pub fn own(context: &Context<'_>, table: usize) -> Result<Option<usize>, Why> {
+    let Some(detail) = context.schema.table(table) else { return Ok(None) };
+    if let Some(told) = hinted(context, table) {
+        return Ok(Some(told));
+    }
+    if let Some(time) = detail.time {
+        return Ok(Some(time));
+    }
+    let all: Vec<usize> = columns(context.schema, table);
+    let has = |at: &usize, words: &[&str]| {
+        detail
+            .columns
+            .get(*at)
+            .is_some_and(|column| column.names.iter().flatten().any(|stem| words.contains(&stem.as_str())))
+    };
+    let events: Vec<usize> = all.iter().copied().filter(|at| !has(at, AUDIT) && !has(at, ASIDE)).collect();
+    if let [only] = events.as_slice() {
+        return Ok(Some(*only));
+    }
+    if events.is_empty() {
+        let audit: Vec<usize> = all.iter().copied().filter(|at| has(at, &["creat", "crtd"])).collect();
+        return Ok(match audit.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        });
+    }
+    // `order_date` of orders, or plain `date`.
+    let plain: Vec<usize> = events
+        .iter()
+        .copied()
+        .filter(|at| {
+            detail.columns.get(*at).is_some_and(|column| {
+                column.names.iter().any(|name| {
+                    let rest: Vec<&String> = name
+                        .iter()
+                        .filter(|stem| !matches!(stem.as_str(), "dat" | "date" | "time" | "timestamp"))
+                        .collect();
+                    rest.iter().all(|stem| detail.names.iter().any(|name| name.contains(stem)))
+                })
+            })
+        })
+        .collect();
+    match plain.as_slice() {
+        [only] => Ok(Some(*only)),
+        _ => {
+            let names: Vec<String> = events
+                .iter()
+                .filter_map(|at| detail.columns.get(*at))
+                .map(|column| format!("`{}`", column.name))
+                .collect();
+            Err(Why::Ambiguous(format!("{} has several dates ({})", detail.reference.name, names.join(", "))))
+        }
+    }
+}
+
+/// A time column whose name shares a word with a verb of the question: `hired` and `hire_date`.
+fn hinted(context: &Context<'_>, table: usize) -> Option<usize> {
+    let detail = context.schema.table(table)?;
+    let verbs: Vec<&str> = context
+        .reading
+        .tokens
+        .iter()
+        .filter(|token| token.kind == TokenKind::Word && !stems::is_function_word(&token.lower))
+        .map(|token| token.stem.as_str())
+        .collect();
+    // `signed up` for `signup_date`.
+    let joined: Vec<String> = context
+        .reading
+        .tokens
+        .windows(2)
+        .map(|pair| pair.iter().map(|token| token.stem.as_str()).collect())
+        .collect();
+    let told: Vec<usize> = columns(context.schema, table)
+        .into_iter()
+        .filter(|at| {
+            detail.columns.get(*at).is_some_and(|column| {
+                column.names.iter().flatten().any(|stem| {
+                    let own = detail.names.iter().any(|name| name.contains(stem));
+                    let generic = matches!(stem.as_str(), "dat" | "date" | "time" | "day" | "year" | "month");
+                    !own && !generic
+                        && (verbs.iter().any(|verb| stems::kin(verb, stem)) || joined.contains(stem))
+                })
+            })
+        })
+        .collect();
+    match told.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+fn columns(schema: &Schema, table: usize) -> Vec<usize> {
+    let Some(detail) = schema.table(table) else { return Vec::new() };
+    (0..detail.columns.len())
+        .filter(|at| detail.columns.get(*at).is_some_and(|column| column.family == Family::Time))
+        .collect()
+}
+
+/// The table and column that the period of the question restricts.
+pub fn choose(
+    context: &Context<'_>,
+    frame: &Frame,
+    tree: &Tree,
+    moment: Option<usize>,
+) -> Result<Option<(usize, usize)>, Why> {
+    if let [only] = frame.time_columns.as_slice() {
+        return Ok(Some(*only));
+    }
+    let root = tree.root();
+    // An event named before the time, other than what is counted, is what happened then: `customers who ordered in 2025`.
+    let counted = counts_things(frame);
+    let event = frame
+        .context
+        .iter()
+        .rev()
+        .find(|(_, at)| moment.is_none_or(|moment| *at < moment))
+        .map(|(table, _)| *table);
+    if let Some(event) = event.filter(|event| counted && *event != root)
+        && points_at(context, event, root)
+        && hinted(context, root).is_none()
+        && let Some(column) = own(context, event)?
+    {
+        return Ok(Some((event, column)));
+    }
+    if let Some(column) = own(context, root)? {
+        return Ok(Some((root, column)));
+    }
+    // The nearest table that each row points to.
+    let mut seen: BTreeSet<usize> = BTreeSet::from([root]);
+    let mut layer = vec![root];
+    for _ in 0..3 {
+        let next: Vec<usize> = layer
+            .iter()
+            .filter_map(|table| context.schema.table(*table))
+            .flat_map(|table| table.edges.iter().filter(|edge| edge.verified).map(|edge| edge.to))
+            .filter(|table| seen.insert(*table))
+            .collect();
+        let mut dated = Vec::new();
+        for table in &next {
+            if let Some(column) = own(context, *table)? {
+                dated.push((*table, column));
+            }
+        }
+        let named: Vec<(usize, usize)> = dated
+            .iter()
+            .copied()
+            .filter(|(table, _)| named(frame, *table) || tree.nodes.iter().any(|node| node.table == *table))
+            .collect();
+        // A date of master data (when a product was added) does not date the rows that point to it; one that notes name does.
+        let noted: Vec<(usize, usize)> = dated
+            .iter()
+            .copied()
+            .filter(|(table, _)| context.schema.table(*table).is_some_and(|table| table.time.is_some()))
+            .collect();
+        for choice in [&dated, &noted, &named] {
+            if let [only] = choice.as_slice() {
+                return Ok(Some(*only));
+            }
+        }
+        if dated.len() > 1 {
+            let names: Vec<String> = dated
+                .iter()
+                .filter_map(|(table, _)| context.schema.table(*table))
+                .map(|table| format!("`{}`", table.reference.name))
+                .collect();
+            return Err(Why::Ambiguous(format!("the time could be that of {}", names.join(" or "))));
+        }
+        layer = next;
+    }
+    if let Some(event) = event
+        && let Some(column) = own(context, event)?
+    {
+        return Ok(Some((event, column)));
+    }
+    Ok(None)
+}
+
+fn counts_things(frame: &Frame) -> bool {
+    let things =
+        frame.measures.iter().all(|measure| matches!(measure, Measure::Count(_) | Measure::CountValues(..)));
+    things && (frame.entity.is_none() || matches!(frame.entity, Some(Key::Table(_))))
+}
+
+fn named(frame: &Frame, table: usize) -> bool {
+    frame.context.iter().any(|(named, _)| *named == table)
+}
+
+fn points_at(context: &Context<'_>, from: usize, to: usize) -> bool {
+    matches!(crate::joins::path(context.schema, from, to, context.words), Ok(Some(_)))
+}
+
+/// A column that holds the year as a number, when the period is one of whole years.
+pub fn year_column(context: &Context<'_>, tree: &Tree, period: &Period) -> Option<(usize, usize)> {
+    if !period.whole_years() {
+        return None;
+    }
+    tree.nodes.iter().find_map(|node| {
+        let table = context.schema.table(node.table)?;
+        let column = table.columns.iter().position(|column| {
+            column.family == Family::Number
+                && column
+                    .names
+                    .iter()
+                    .any(|name| name.last().is_some_and(|last| last == "year") && name.len() <= 2)
+        })?;
+        Some((node.table, column))
+    })
+}
+
+/// Refuses a period that a table's rows do not reach into.
+pub fn covered(context: &Context<'_>, table: usize, period: &Period) -> Result<(), Why> {
+    let Some(detail) = context.schema.table(table) else { return Ok(()) };
+    let (from, until) = detail.covers;
+    let early = from.zip(period.from).is_some_and(|(first, asked)| asked < first)
+        || (from.is_some() && period.from.is_none());
+    let outside = from.zip(period.until).is_some_and(|(first, end)| end <= first)
+        || until.zip(period.from).is_some_and(|(end, start)| start >= end);
+    if outside || early {
+        let span = match (from, until) {
+            (Some(from), Some(until)) => format!("from {from} until before {until}"),
+            (Some(from), None) => format!("from {from}"),
+            (None, Some(until)) => format!("until before {until}"),
+            (None, None) => return Ok(()),
+        };
+        return Err(Why::Uncovered(format!(
+            "`{}` holds rows {span} only, which is not all of the time asked for.",
+            detail.reference.name
+        )));
+    }
+    Ok(())
+}
