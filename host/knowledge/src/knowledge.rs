@@ -1,0 +1,412 @@
+//! Everything a domain knows, merged and findable: what the catalog and retrieval imports of a component are served from.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use airlock_types::{Catalogue, ColumnRef, ContentHash, DomainName, TableRef};
+
+use crate::exposure::Exposure;
+use crate::index::bm25f::{Bm25f, Match, merged};
+use crate::index::passages::{Passage, passages};
+use crate::index::query::Query;
+use crate::index::values::{ValueHit, ValueIndex};
+use crate::index::words::words;
+use crate::index::{documents, documents::Values};
+use crate::joins::{Join, JoinGraph};
+use crate::pack::{BoundPack, BoundTerm, Pack, PackReport, Settings};
+use crate::records::{
+    ColumnHit, Example, ExampleHit, Lesson, LessonHit, PassageHit, TableHit, TermHit, TermRecord,
+};
+use crate::tables::{TableView, views};
+
+/// Most hits of one call.
+pub const HITS: usize = 50;
+
+/// What a table's name is worth beside everything that is said about it.
+const NAME_FACTOR: f32 = 1.0;
+
+/// What a named term is worth above any number of words of definitions.
+const NAMED: f64 = 100.0;
+
+/// A domain's knowledge. Immutable: a changed pack, catalogue or value makes a new one.
+#[derive(Debug)]
+pub struct Knowledge {
+    domain: DomainName,
+    pack_hash: ContentHash,
+    settings: Settings,
+    catalogue: Arc<Catalogue>,
+    exposure: Exposure,
+    views: Vec<TableView>,
+    position: HashMap<TableRef, usize>,
+    joins: JoinGraph,
+    tables: Bm25f,
+    table_names: Bm25f,
+    columns: Shelf<ColumnRef>,
+    values: ValueIndex,
+    examples: Shelf<Arc<Example>>,
+    lessons: Shelf<Arc<Lesson>>,
+    terms: Terms,
+    passages: Shelf<Passage>,
+}
+
+/// Things and the index that finds them: the document with a number is the thing at that place.
+#[derive(Debug)]
+struct Shelf<T> {
+    items: Vec<T>,
+    index: Bm25f,
+}
+
+impl<T> Shelf<T> {
+    fn search(&self, query: &Query<'_>) -> impl Iterator<Item = (&T, Match)> {
+        self.index
+            .search(query)
+            .into_iter()
+            .filter_map(|found| Some((self.items.get(found.document)?, found)))
+    }
+}
+
+/// Terms and the phrases that name each.
+#[derive(Debug)]
+struct Terms {
+    shelf: Shelf<Arc<TermRecord>>,
+    phrases: Vec<Vec<Vec<String>>>,
+}
+
+impl Knowledge {
+    /// Merges a pack with the catalogue, and indexes it with the distinct values that were read of the columns of
+    /// [`Exposure::columns_to_read`]. Values of columns that may not be seen are dropped here, whoever read them.
+    ///
+    /// # Errors
+    /// [`PackReport`] when the pack does not fit the catalogue.
+    pub fn new(
+        pack: &Pack,
+        catalogue: Arc<Catalogue>,
+        values: Vec<(ColumnRef, Vec<String>)>,
+    ) -> Result<Self, PackReport> {
+        let bound = pack.bind(&catalogue)?;
+        Ok(Self::from_bound(pack, bound, catalogue, values))
+    }
+
+    /// The same from a pack that was bound before, or of which only what still holds is wanted.
+    #[must_use]
+    pub fn from_bound(
+        pack: &Pack,
+        bound: BoundPack,
+        catalogue: Arc<Catalogue>,
+        values: Vec<(ColumnRef, Vec<String>)>,
+    ) -> Self {
+        let views = views(&catalogue, &bound, &values);
+        let indexed = indexed_values(&views, &bound.exposure, values);
+        let by_column: Values = indexed.iter().cloned().collect();
+        let dead: BTreeSet<TableRef> =
+            views.iter().filter(|view| !view.in_use).map(|view| view.table.clone()).collect();
+        Self {
+            domain: pack.name.clone(),
+            pack_hash: pack.hash,
+            settings: pack.settings.clone(),
+            joins: JoinGraph::new(&catalogue, &bound.joins, dead),
+            tables: documents::tables(&views, &bound.terms, &by_column, &bound.exposure),
+            table_names: documents::table_names(&views),
+            columns: columns(&views),
+            values: ValueIndex::new(&indexed),
+            examples: examples(pack, &bound),
+            lessons: lessons(pack),
+            terms: Terms::new(&bound.terms),
+            passages: passage_shelf(pack),
+            position: views.iter().enumerate().map(|(at, view)| (view.table.clone(), at)).collect(),
+            views,
+            exposure: bound.exposure,
+            catalogue,
+        }
+    }
+
+    /// The domain.
+    #[must_use]
+    pub fn domain(&self) -> &DomainName {
+        &self.domain
+    }
+
+    /// Hash of the pack it was made from.
+    #[must_use]
+    pub fn pack_hash(&self) -> ContentHash {
+        self.pack_hash
+    }
+
+    /// `domain.toml` of that pack.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The catalogue it was made from.
+    #[must_use]
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// Who may see which values.
+    #[must_use]
+    pub fn exposure(&self) -> &Exposure {
+        &self.exposure
+    }
+
+    /// All tables, by schema and name.
+    #[must_use]
+    pub fn views(&self) -> &[TableView] {
+        &self.views
+    }
+
+    /// One table.
+    #[must_use]
+    pub fn view(&self, table: &TableRef) -> Option<&TableView> {
+        self.views.get(*self.position.get(table)?)
+    }
+
+    /// All joins, foreign keys first and guesses last.
+    #[must_use]
+    pub fn joins(&self) -> &[Join] {
+        self.joins.all()
+    }
+
+    /// Joins in which a table takes either side.
+    pub fn joins_of<'a>(&'a self, table: &TableRef) -> impl Iterator<Item = &'a Join> + use<'a> {
+        self.joins.of(table)
+    }
+
+    /// The shortest chain of joins between two tables, verified ones preferred; empty when there is none within
+    /// `max_hops`.
+    #[must_use]
+    pub fn join_path(&self, from: &TableRef, to: &TableRef, max_hops: usize) -> Vec<Join> {
+        self.joins.path(from, to, max_hops)
+    }
+
+    /// Tables in use that are near to a question.
+    #[must_use]
+    pub fn tables(&self, query: &str, k: usize) -> Vec<TableHit> {
+        let query = Query::new(query);
+        let both = merged(self.tables.search(&query), self.table_names.search(&query), NAME_FACTOR);
+        let found = both.into_iter().filter_map(|found| {
+            let view = self.views.get(found.document)?;
+            let score = f64::from(found.score);
+            Some(TableHit { table: view.table.clone(), score, matched: found.words(&query) })
+        });
+        found.take(k.min(HITS)).collect()
+    }
+
+    /// Columns that are near to a question.
+    #[must_use]
+    pub fn columns(&self, query: &str, k: usize) -> Vec<ColumnHit> {
+        let query = Query::new(query);
+        let found = self.columns.search(&query).take(k.min(HITS));
+        found
+            .map(|(column, found)| ColumnHit {
+                column: column.clone(),
+                score: f64::from(found.score),
+                matched: found.words(&query),
+            })
+            .collect()
+    }
+
+    /// Values that a question names.
+    #[must_use]
+    pub fn values(&self, query: &str, k: usize) -> Vec<ValueHit> {
+        let mut hits = self.values.search(&Query::new(query));
+        hits.truncate(k.min(HITS));
+        hits
+    }
+
+    /// Verified examples whose questions are near.
+    #[must_use]
+    pub fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
+        let query = Query::new(query);
+        let found = self.examples.search(&query).take(k.min(HITS));
+        found
+            .map(|(example, found)| ExampleHit {
+                example: Arc::clone(example),
+                score: f64::from(found.score),
+                matched: found.words(&query),
+            })
+            .collect()
+    }
+
+    /// Lessons that are near.
+    #[must_use]
+    pub fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
+        let query = Query::new(query);
+        let found = self.lessons.search(&query).take(k.min(HITS));
+        found
+            .map(|(lesson, found)| LessonHit {
+                lesson: Arc::clone(lesson),
+                score: f64::from(found.score),
+                matched: found.words(&query),
+            })
+            .collect()
+    }
+
+    /// Terms of the glossary, those that the question names before those whose definition is near. A term with several
+    /// metrics is several records.
+    #[must_use]
+    pub fn glossary(&self, query: &str, k: usize) -> Vec<TermHit> {
+        self.terms.search(&Query::new(query), k.min(HITS))
+    }
+
+    /// Passages of documents; of two that overlap only the nearer.
+    #[must_use]
+    pub fn passages(&self, query: &str, k: usize) -> Vec<PassageHit> {
+        let query = Query::new(query);
+        let mut kept: Vec<(&Passage, Match)> = Vec::new();
+        for (passage, found) in self.passages.search(&query) {
+            if kept.len() >= k.min(HITS) {
+                break;
+            }
+            if !kept.iter().any(|(other, _)| other.overlaps(passage)) {
+                kept.push((passage, found));
+            }
+        }
+        kept.into_iter()
+            .map(|(passage, found)| PassageHit {
+                source: passage.source.clone(),
+                text: passage.text.clone(),
+                score: f64::from(found.score),
+                matched: found.words(&query),
+            })
+            .collect()
+    }
+}
+
+impl Terms {
+    fn new(terms: &[BoundTerm]) -> Self {
+        let items: Vec<Arc<TermRecord>> = terms.iter().flat_map(records).map(Arc::new).collect();
+        let stems = |text: &String| words(text).into_iter().map(|word| word.stem).collect::<Vec<String>>();
+        let phrases = items
+            .iter()
+            .map(|term| std::iter::once(&term.name).chain(&term.synonyms).map(stems).collect())
+            .collect();
+        let index = documents::terms(items.iter().map(AsRef::as_ref));
+        Self { shelf: Shelf { items, index }, phrases }
+    }
+
+    fn search(&self, query: &Query<'_>, k: usize) -> Vec<TermHit> {
+        let mut hits: Vec<(usize, TermHit)> = Vec::new();
+        for found in self.shelf.index.search(query) {
+            let (Some(term), Some(phrases)) =
+                (self.shelf.items.get(found.document), self.phrases.get(found.document))
+            else {
+                continue;
+            };
+            // The longest phrase names a term most exactly: `net revenue` before `revenue`.
+            let phrase =
+                phrases.iter().filter_map(|phrase| query.find_phrase(phrase)).max_by_key(|(a, b)| b - a);
+            let named = phrase.is_some();
+            let (bonus, matched) = match phrase {
+                Some((first, last)) => {
+                    (NAMED * (last - first + 1) as f64, query.span(first, last).to_owned())
+                }
+                None => (0.0, found.words(query).join(" ")),
+            };
+            let hit =
+                TermHit { term: Arc::clone(term), score: f64::from(found.score) + bonus, named, matched };
+            hits.push((found.document, hit));
+        }
+        hits.sort_by(|(a, left), (b, right)| right.score.total_cmp(&left.score).then(a.cmp(b)));
+        hits.into_iter().map(|(_, hit)| hit).take(k).collect()
+    }
+}
+
+/// One record for each metric of a term, or one for the term alone.
+fn records(term: &BoundTerm) -> Vec<TermRecord> {
+    let plain = TermRecord {
+        name: term.name.clone(),
+        synonyms: term.synonyms.clone(),
+        definition: term.definition.clone(),
+        table: None,
+        metric_sql: None,
+        filter_sql: None,
+    };
+    if term.metrics.is_empty() {
+        return vec![plain];
+    }
+    let with = |metric: &crate::pack::BoundMetric| TermRecord {
+        table: Some(metric.table.clone()),
+        metric_sql: metric.sql.clone(),
+        filter_sql: metric.filter.clone(),
+        ..plain.clone()
+    };
+    term.metrics.iter().map(with).collect()
+}
+
+/// The values that may be found, enum labels included.
+fn indexed_values(
+    views: &[TableView],
+    exposure: &Exposure,
+    values: Vec<(ColumnRef, Vec<String>)>,
+) -> Vec<(ColumnRef, Vec<String>)> {
+    let mut indexed: Vec<(ColumnRef, Vec<String>)> =
+        values.into_iter().filter(|(column, _)| exposure.may_index_values(column)).collect();
+    for view in views.iter().filter(|view| view.in_use) {
+        for column in view.columns.iter().filter(|column| !column.enum_labels.is_empty()) {
+            let reference = ColumnRef { table: view.table.clone(), column: column.name.clone() };
+            if exposure.may_index_labels(&reference) && !indexed.iter().any(|(known, _)| *known == reference)
+            {
+                indexed.push((reference, column.enum_labels.clone()));
+            }
+        }
+    }
+    indexed.sort();
+    indexed
+}
+
+fn columns(views: &[TableView]) -> Shelf<ColumnRef> {
+    let items = views
+        .iter()
+        .flat_map(|view| {
+            view.columns
+                .iter()
+                .map(|column| ColumnRef { table: view.table.clone(), column: column.name.clone() })
+        })
+        .collect();
+    Shelf { items, index: documents::columns(views) }
+}
+
+/// Golden cases that the gate approves are examples: people wrote them, and a run of the golden cases verifies them.
+fn examples(pack: &Pack, bound: &BoundPack) -> Shelf<Arc<Example>> {
+    let items: Vec<Arc<Example>> = bound
+        .golden
+        .iter()
+        .filter_map(|index| {
+            let case = pack.golden.get(*index)?;
+            Some(Arc::new(Example {
+                id: case.id.value.clone(),
+                question: case.question.as_str().to_owned(),
+                sql: case.sql.as_ref()?.value.clone(),
+            }))
+        })
+        .collect();
+    let index = documents::examples(items.iter().map(AsRef::as_ref));
+    Shelf { items, index }
+}
+
+fn lessons(pack: &Pack) -> Shelf<Arc<Lesson>> {
+    let items: Vec<Arc<Lesson>> = pack
+        .lessons
+        .iter()
+        .map(|lesson| {
+            Arc::new(Lesson {
+                id: ContentHash::of(format!("{} {}", lesson.kind.as_str(), lesson.text)).short(),
+                kind: lesson.kind,
+                text: lesson.text.clone(),
+                trigger: lesson.trigger.clone(),
+            })
+        })
+        .collect();
+    let tagged =
+        items.iter().zip(&pack.lessons).map(|(lesson, seed)| (lesson.as_ref(), seed.tags.as_slice()));
+    let index = documents::lessons(tagged);
+    Shelf { items, index }
+}
+
+fn passage_shelf(pack: &Pack) -> Shelf<Passage> {
+    let items = passages(&pack.documents);
+    let index = documents::passages(&items);
+    Shelf { items, index }
+}

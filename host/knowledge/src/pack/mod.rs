@@ -1,0 +1,158 @@
+//! A domain pack: the files people write about a domain, read into types, all that is wrong with them told at once.
+//!
+//! Reading knows nothing of the data source. [`Pack::bind`] is the second step: every name and every SQL text of the pack
+//! against the catalogue and the gate.
+
+mod bind;
+mod files;
+mod glossary;
+mod golden;
+mod joins;
+mod lessons;
+pub mod limits;
+mod notes;
+mod reference;
+mod report;
+mod section;
+mod settings;
+mod sql;
+mod tree;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use airlock_types::{ContentHash, DomainName};
+use serde::Serialize;
+
+pub use bind::{BoundColumnNote, BoundJoin, BoundMetric, BoundPack, BoundTableNote, BoundTerm};
+pub use glossary::{Metric, Term};
+pub use golden::{GoldenCase, GoldenOutcome};
+pub use joins::{JoinSide, ManualJoin};
+pub use lessons::{LessonKind, SeedLesson};
+pub use notes::{ColumnNote, Covers, TableNote};
+pub use reference::{ColumnName, TableName};
+pub use report::{Located, PackReport, Problem, Spot};
+pub use settings::{Egress, FORMAT, PackFunction, PackScope, RowsToModel, Settings};
+
+use files::PackFile;
+use report::Findings;
+use tree::{read_json_lines, read_toml};
+
+/// A domain pack as people wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pack {
+    /// The domain: the name of the pack's folder.
+    pub name: DomainName,
+    /// SHA-256 over all files of the pack.
+    pub hash: ContentHash,
+    /// `domain.toml`.
+    pub settings: Settings,
+    /// `notes.toml`.
+    pub notes: Vec<TableNote>,
+    /// `glossary.toml`.
+    pub glossary: Vec<Term>,
+    /// `joins.toml`.
+    pub joins: Vec<ManualJoin>,
+    /// `golden.jsonl`.
+    pub golden: Vec<GoldenCase>,
+    /// `lessons.toml`.
+    pub lessons: Vec<SeedLesson>,
+    /// `docs/*.md`.
+    pub documents: Vec<Document>,
+}
+
+/// A text about the domain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Document {
+    /// Path inside the pack, such as `docs/returns.md`.
+    #[serde(serialize_with = "report::as_text")]
+    pub path: Arc<str>,
+    /// Markdown.
+    pub text: String,
+}
+
+impl Pack {
+    /// Reads a pack from its folder.
+    ///
+    /// # Errors
+    /// [`PackReport`] with every problem of every file.
+    pub fn read(folder: &Path) -> Result<Self, PackReport> {
+        let findings = Findings::default();
+        // `domains/shop/.` and `.` are the folder they stand for.
+        let named = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        let name = named.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let files = files::collect(folder, &findings);
+        Self::from_collected(&name, &files, findings)
+    }
+
+    /// Reads a pack from files in memory: paths inside the pack and their bytes.
+    ///
+    /// # Errors
+    /// [`PackReport`] with every problem of every file.
+    pub fn from_files<'a>(
+        name: &str,
+        files: impl IntoIterator<Item = (&'a str, Vec<u8>)>,
+    ) -> Result<Self, PackReport> {
+        let files: Vec<PackFile> =
+            files.into_iter().map(|(path, bytes)| PackFile { path: path.into(), bytes }).collect();
+        Self::from_collected(name, &files, Findings::default())
+    }
+
+    fn from_collected(name: &str, files: &[PackFile], findings: Findings) -> Result<Self, PackReport> {
+        let domain: Option<DomainName> = name
+            .parse()
+            .map_err(|error: airlock_types::ids::DomainNameError| {
+                findings.add(
+                    &Spot::file(&"domain.toml".into()),
+                    error.to_string(),
+                    "rename the pack's folder",
+                );
+            })
+            .ok();
+        let found = |path: &str| files.iter().find(|file| &*file.path == path);
+        let toml = |path: &str| {
+            let file = found(path)?;
+            file.text(&findings).and_then(|text| read_toml(&file.path, text, &findings))
+        };
+        if found("domain.toml").is_none() {
+            findings.add(
+                &Spot::file(&"domain.toml".into()),
+                "the file is missing",
+                "a pack begins with it; `airlock domain init` writes one",
+            );
+        }
+        let settings = toml("domain.toml").and_then(|node| settings::read(node, &findings));
+        let notes = toml("notes.toml").map(|node| notes::read(node, &findings)).unwrap_or_default();
+        let glossary = toml("glossary.toml").map(|node| glossary::read(node, &findings)).unwrap_or_default();
+        let joins = toml("joins.toml").map(|node| joins::read(node, &findings)).unwrap_or_default();
+        let lessons = toml("lessons.toml").map(|node| lessons::read(node, &findings)).unwrap_or_default();
+        let golden = found("golden.jsonl")
+            .and_then(|file| Some(read_json_lines(&file.path, file.text(&findings)?, &findings)))
+            .map(|nodes| golden::read(nodes, &findings))
+            .unwrap_or_default();
+        let mut documents: Vec<Document> = files
+            .iter()
+            .filter(|file| file.path.starts_with("docs/"))
+            .filter_map(|file| {
+                let text = file.prose(&findings)?.to_owned();
+                Some(Document { path: Arc::clone(&file.path), text })
+            })
+            .collect();
+        documents.sort_by(|a, b| a.path.cmp(&b.path));
+        let report = findings.into_report();
+        match (domain, settings) {
+            (Some(name), Some(settings)) if report.is_empty() => Ok(Self {
+                name,
+                hash: files::hash(files),
+                settings,
+                notes,
+                glossary,
+                joins,
+                golden,
+                lessons,
+                documents,
+            }),
+            _ => Err(report),
+        }
+    }
+}
