@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use thiserror::Error;
 
 use crate::failure::ErrorType;
 use crate::ids::{AskId, ContentHash, DomainName};
-use crate::text::Question;
+use crate::text::{Place, Question, find_hidden};
 
 /// How an ask is worked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,45 +19,103 @@ pub enum Mode {
     Baseline,
 }
 
-/// What somebody wants to know.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A request as it was handed in: nothing in it is checked yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RawAskRequest {
+    /// The question.
+    pub question: Option<String>,
+    /// Which domain.
+    pub domain: Option<String>,
+    /// `agent` or `baseline`.
+    pub mode: Option<String>,
+    /// The ask this one follows.
+    pub follow_up_of: Option<String>,
+    /// The option chosen when an ask ended in a clarification.
+    pub choice: Option<String>,
+    /// The moment to answer for.
+    pub now: Option<String>,
+    /// Rows wanted.
+    pub max_rows: Option<u32>,
+}
+
+/// A field that is not what it should be, and the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{field}: {message}")]
+pub struct FieldError {
+    /// The field.
+    pub field: &'static str,
+    /// What is wrong with it and what to do.
+    pub message: String,
+}
+
+impl FieldError {
+    fn new(field: &'static str, message: impl ToString) -> Self {
+        Self { field, message: message.to_string() }
+    }
+}
+
+/// Most characters of a chosen option.
+const CHOICE_LIMIT: usize = 500;
+
+/// What somebody wants to know, checked once at the edge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AskRequest {
     /// The question.
     pub question: Question,
     /// Which domain; may be left out when the host serves one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<DomainName>,
     /// Agent or baseline.
-    #[serde(default)]
     pub mode: Mode,
     /// The ask this one follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub follow_up_of: Option<AskId>,
     /// The option chosen when an ask ended in a clarification.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
-    /// The moment to answer for, RFC 3339 or a date; now when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The moment to answer for, RFC 3339 or a date; now when left out. Read when the domain's time zone is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
     /// Rows wanted; the domain's cap holds above it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rows: Option<u32>,
 }
 
 impl AskRequest {
     /// A question with everything else left to the defaults.
     #[must_use]
-    pub fn new(question: Question) -> Self {
-        Self {
-            question,
-            domain: None,
-            mode: Mode::Agent,
-            follow_up_of: None,
-            choice: None,
-            now: None,
-            max_rows: None,
+    pub const fn new(question: Question) -> Self {
+        Self { question, domain: None, mode: Mode::Agent, follow_up_of: None, choice: None, now: None, max_rows: None }
+    }
+}
+
+impl TryFrom<RawAskRequest> for AskRequest {
+    type Error = FieldError;
+
+    fn try_from(raw: RawAskRequest) -> Result<Self, FieldError> {
+        let question = raw.question.ok_or_else(|| FieldError::new("question", "it is missing: write what you want to know"))?;
+        let question = Question::parse(&question).map_err(|error| FieldError::new("question", error))?;
+        let domain = raw.domain.map(|name| name.parse()).transpose().map_err(|error| FieldError::new("domain", error))?;
+        let mode = match raw.mode.as_deref() {
+            None | Some("agent") => Mode::Agent,
+            Some("baseline") => Mode::Baseline,
+            Some(_) => return Err(FieldError::new("mode", "it is `agent` or `baseline`")),
+        };
+        let follow_up_of =
+            raw.follow_up_of.map(|id| id.parse()).transpose().map_err(|error| FieldError::new("follow_up_of", error))?;
+        if let Some(choice) = &raw.choice {
+            if choice.chars().count() > CHOICE_LIMIT {
+                return Err(FieldError::new("choice", format!("it has more than {CHOICE_LIMIT} characters")));
+            }
+            if let Some(found) = find_hidden(choice, Place::Prose) {
+                return Err(FieldError::new("choice", format!("it holds a {found}: remove it")));
+            }
         }
+        if raw.max_rows == Some(0) {
+            return Err(FieldError::new("max_rows", "0 rows cannot answer anything; leave it out or ask for at least 1"));
+        }
+        Ok(Self { question, domain, mode, follow_up_of, choice: raw.choice, now: raw.now, max_rows: raw.max_rows })
     }
 }
 
@@ -231,4 +290,26 @@ pub struct Answer {
     /// Where to look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_url: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_field_is_named() {
+        for (json, want) in [
+            (r#"{}"#, "question"),
+            (r#"{"question": " "}"#, "question"),
+            (r#"{"question": "a", "domain": "A B"}"#, "domain"),
+            (r#"{"question": "a", "mode": "fast"}"#, "mode"),
+            (r#"{"question": "a", "follow_up_of": "1"}"#, "follow_up_of"),
+            (r#"{"question": "a", "choice": "b\u200b"}"#, "choice"),
+            (r#"{"question": "a", "max_rows": 0}"#, "max_rows"),
+        ] {
+            let raw: RawAskRequest = serde_json::from_str(json).unwrap();
+            assert_eq!(AskRequest::try_from(raw).unwrap_err().field, want, "{json}");
+        }
+        assert!(serde_json::from_str::<RawAskRequest>(r#"{"question": "a", "modus": "x"}"#).is_err());
+    }
 }

@@ -10,7 +10,7 @@ pub mod failure;
 pub mod ids;
 pub mod text;
 
-pub use ask::{Answer, AnswerKind, AskRequest, HistoryEntry, Mode, Outcome};
+pub use ask::{Answer, AnswerKind, AskRequest, FieldError, HistoryEntry, Mode, Outcome, RawAskRequest};
 pub use catalogue::Catalogue;
 pub use clock::Clock;
 pub use failure::{ErrorType, Failure};

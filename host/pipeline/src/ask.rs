@@ -1,0 +1,553 @@
+//! The state machine of one ask: plan, link, draft, check, run, inspect, answer or repair, and five endings.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use airlock_database::{ResultSet, RunOptions};
+use airlock_gate::Approved;
+use airlock_models::ModelError;
+use airlock_runtime::{CallError, Stage};
+use airlock_runtime::contract::answerer::{AnswerInput, ResultColumn};
+use airlock_runtime::contract::generator::{Draft, GenerateInput};
+use airlock_runtime::contract::linker::{LinkInput, Selection};
+use airlock_runtime::contract::planner::{Plan, PlanInput};
+use airlock_runtime::contract::repair::{ProbeFinding, RepairInput};
+use airlock_runtime::contract::types::{Attempt, Turn};
+use airlock_types::ask::HistoryEntry;
+use airlock_types::{Answer, AskId, AskRequest, Clock, ErrorType, Failure, Mode};
+use thiserror::Error;
+
+use crate::context;
+use crate::convert;
+use crate::domain::Domain;
+use crate::drive::{Composing, Desk, Generated, Linked, Planned, Repaired};
+use crate::inspect::{self, Inspection};
+use crate::progress::Progress;
+use crate::record::Ending;
+
+/// Texts that may be offered as the answer to one question.
+pub const ATTEMPTS: u32 = 3;
+/// Tables a first selection may hold.
+const WIDTH: u32 = 5;
+/// Most tables repair may widen to.
+const WIDEST: u32 = 15;
+/// Rows the answerer sees.
+const HEAD: usize = 20;
+
+/// What was at fault when it was not the question.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// No model, and nothing that could do without.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The data source, or the way to it.
+    #[error("{}", .0.message)]
+    Database(Failure),
+    /// A component.
+    #[error("{}", .0.for_asker())]
+    Component(#[from] CallError),
+    /// Nothing serves a stage.
+    #[error("no component serves the stage `{0}`: load one, then ask again")]
+    NoComponent(Stage),
+    /// A component that asks the model without end.
+    #[error("the component that serves `{stage}` wanted more than {requests} model replies for one step")]
+    Endless {
+        /// The stage.
+        stage: Stage,
+        /// The limit.
+        requests: usize,
+    },
+    /// The ask's own deadline.
+    #[error("the question was not answered within its deadline")]
+    Deadline,
+}
+
+impl Fault {
+    /// Whether time ran out, rather than something being down or wrong.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        match self {
+            Self::Model(error) => error.is_timeout(),
+            Self::Database(failure) => failure.error_type == ErrorType::Timeout,
+            Self::Deadline => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the same ask may work in a while.
+    #[must_use]
+    pub const fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Model(_) | Self::Database(_) | Self::NoComponent(_))
+    }
+}
+
+/// A finished ask: its record, and what was at fault if it failed.
+#[derive(Debug)]
+pub struct Finished {
+    /// The record.
+    pub answer: Answer,
+    /// Present exactly when the outcome is `failed`.
+    pub fault: Option<Fault>,
+}
+
+/// Where an ask stands. Each state holds what the next one needs and nothing else.
+enum State {
+    Plan,
+    Explain,
+    Link { width: u32, failure: Option<Failure>, instructions: Option<String> },
+    Draft { instructions: Option<String> },
+    Check { sql: String, origin: &'static str },
+    Run { approved: Approved, origin: &'static str },
+    Inspect { approved: Approved, origin: &'static str, result: ResultSet },
+    Repair { failure: Failure, probe: Option<ProbeFinding> },
+    Answer { approved: Approved, result: ResultSet, probe: Option<ProbeFinding> },
+    End(Ending),
+}
+
+/// One ask under way.
+pub(crate) struct Ask<'a> {
+    pub id: AskId,
+    pub request: &'a AskRequest,
+    pub domain: &'a Arc<Domain>,
+    pub clock: Clock,
+    pub prior: Option<Turn>,
+    pub desk: Desk<'a>,
+    pub begun: Instant,
+    pub history: Vec<HistoryEntry>,
+    pub assumptions: Vec<String>,
+    pub warnings: Vec<String>,
+    pub used: Vec<String>,
+    pub plan: Plan,
+    pub selection: Selection,
+    pub width: u32,
+    /// Canonical texts of the drafts so far.
+    drafts: Vec<String>,
+    /// Positions of failures, by attempt: components get them, the record does not need them.
+    positions: Vec<Option<u32>>,
+    duplicates: u32,
+}
+
+impl<'a> Ask<'a> {
+    pub(crate) fn new(
+        request: &'a AskRequest,
+        domain: &'a Arc<Domain>,
+        clock: Clock,
+        prior: Option<Turn>,
+        desk: Desk<'a>,
+    ) -> Self {
+        Self {
+            id: AskId::now(),
+            request,
+            domain,
+            clock,
+            prior,
+            desk,
+            begun: Instant::now(),
+            history: Vec::new(),
+            assumptions: Vec::new(),
+            warnings: Vec::new(),
+            used: Vec::new(),
+            plan: no_plan(),
+            selection: no_selection(),
+            width: WIDTH,
+            drafts: Vec::new(),
+            positions: Vec::new(),
+            duplicates: 0,
+        }
+    }
+
+    /// Runs the machine to its end.
+    pub(crate) async fn run(mut self) -> Finished {
+        let mut state = State::Plan;
+        let ending = loop {
+            if self.desk.budget.is_over() {
+                break Ending::Failed(Fault::Deadline);
+            }
+            let next = match state {
+                State::Plan => self.plan().await,
+                State::Explain => self.explain().await,
+                State::Link { width, failure, instructions } => self.link(width, failure, instructions).await,
+                State::Draft { instructions } => self.draft(instructions).await,
+                State::Check { sql, origin } => Ok(self.check(sql, origin)),
+                State::Run { approved, origin } => self.execute(approved, origin).await,
+                State::Inspect { approved, origin, result } => self.inspect(approved, origin, result).await,
+                State::Repair { failure, probe } => self.repair(failure, probe).await,
+                State::Answer { approved, result, probe } => self.answer(approved, result, probe).await,
+                State::End(ending) => break ending,
+            };
+            state = next.unwrap_or_else(|fault| State::End(Ending::Failed(fault)));
+        };
+        self.finish(ending)
+    }
+
+    /// Goes on as if no model were configured.
+    pub(crate) fn without_model(&mut self) {
+        self.desk.model = false;
+    }
+
+    /// Plans and links, and gives the blocks that a draft would be written from; none when the question ends before.
+    pub(crate) async fn context(mut self) -> Result<Vec<context::Block>, Fault> {
+        let mut state = State::Plan;
+        loop {
+            state = match state {
+                State::Plan => self.plan().await?,
+                State::Link { width, failure, instructions } => self.link(width, failure, instructions).await?,
+                _ => return Ok(self.desk.blocks),
+            };
+        }
+    }
+
+    fn question(&self) -> String {
+        self.request.question.as_str().to_owned()
+    }
+
+    async fn plan(&mut self) -> Result<State, Fault> {
+        let input = PlanInput {
+            question: self.question(),
+            clock: convert::clock(&self.clock),
+            prior: self.prior.clone(),
+            choice: self.request.choice.clone(),
+            model_available: true,
+            attributes: Vec::new(),
+        };
+        Ok(match self.desk.drive(input).await? {
+            Planned::Unanswerable(refusal) => State::End(Ending::Refused(refusal.reason)),
+            Planned::Unclear(unclear) => {
+                State::End(Ending::Clarification { question: unclear.question, options: unclear.options })
+            }
+            Planned::Plan(plan) => {
+                self.assumptions.clone_from(&plan.assumptions);
+                let about_meaning = plan.intent == "knowledge";
+                self.plan = plan;
+                if about_meaning {
+                    self.desk.blocks = context::knowledge(self.domain.knowledge(), self.request.question.as_str());
+                    if !self.desk.blocks.is_empty() {
+                        return Ok(State::Explain);
+                    }
+                }
+                State::Link { width: WIDTH, failure: None, instructions: None }
+            }
+        })
+    }
+
+    /// A question about meaning: glossary and documents answer it, no row does.
+    async fn explain(&mut self) -> Result<State, Fault> {
+        let input = AnswerInput {
+            question: self.question(),
+            clock: convert::clock(&self.clock),
+            kind: "knowledge".to_owned(),
+            sql: None,
+            columns: Vec::new(),
+            rows: Vec::new(),
+            row_count: 0,
+            truncated: false,
+            probe: None,
+            assumptions: Vec::new(),
+            context: context::infos(&self.desk.blocks),
+            model_available: true,
+            attributes: Vec::new(),
+        };
+        let sentence = self.desk.drive(input).await?;
+        Ok(State::End(Ending::Explained { sentence }))
+    }
+
+    async fn link(&mut self, width: u32, failure: Option<Failure>, instructions: Option<String>) -> Result<State, Fault> {
+        self.width = width;
+        let input = LinkInput {
+            question: self.question(),
+            clock: convert::clock(&self.clock),
+            plan: self.plan.clone(),
+            width,
+            failure: failure.as_ref().map(convert::failure),
+            model_available: true,
+            attributes: Vec::new(),
+        };
+        Ok(match self.desk.drive(input).await? {
+            Linked::Nothing(nothing) => State::End(Ending::Refused(nothing.reason)),
+            Linked::Selection(mut selection) => {
+                // A component's word is no proof: what the catalogue does not list is dropped.
+                selection.tables.retain(|table| self.domain.knows(&table.table));
+                selection.tables.truncate(usize::try_from(width).unwrap_or(usize::MAX));
+                if selection.tables.is_empty() {
+                    return Ok(State::End(Ending::Refused(
+                        "No table of this domain fits the question.".to_owned(),
+                    )));
+                }
+                let tables =
+                    selection.tables.iter().map(|t| format!("{}.{}", t.table.schema, t.table.name)).collect();
+                self.desk.reporter.tell(Progress::Linked { tables });
+                self.desk.blocks =
+                    context::assemble(self.domain.knowledge(), self.request.question.as_str(), &selection);
+                self.selection = selection;
+                State::Draft { instructions }
+            }
+        })
+    }
+
+    async fn draft(&mut self, instructions: Option<String>) -> Result<State, Fault> {
+        let input = GenerateInput {
+            question: self.question(),
+            clock: convert::clock(&self.clock),
+            plan: self.plan.clone(),
+            selection: self.selection.clone(),
+            context: context::infos(&self.desk.blocks),
+            attempts: self.attempts(),
+            instructions,
+            prior: self.prior.clone(),
+            row_cap: self.domain.row_cap(),
+            model_available: true,
+            attributes: Vec::new(),
+        };
+        let (generated, origin) = if self.desk.has_model() {
+            match self.desk.drive(input.clone()).await {
+                Ok(generated) => (generated, "generator"),
+                // The generator cannot do without a model; the composer can.
+                Err(_) if self.desk.down.is_some() => (self.desk.drive(Composing(input)).await?, "composer"),
+                Err(fault) => return Err(fault),
+            }
+        } else {
+            (self.desk.drive(Composing(input)).await?, "composer")
+        };
+        Ok(match generated {
+            // A refusal by the composer that only stands in for a model that is down is the model's fault.
+            Generated::Refused(refusal) => match self.desk.down.take() {
+                Some(error) => {
+                    self.warnings.push(format!("Without the model: {}", refusal.reason));
+                    State::End(Ending::Failed(Fault::Model(error)))
+                }
+                None => State::End(Ending::Refused(refusal.reason)),
+            },
+            Generated::Draft(Draft { sql, assumptions, used, .. }) => {
+                for assumption in assumptions {
+                    if !self.assumptions.contains(&assumption) {
+                        self.assumptions.push(assumption);
+                    }
+                }
+                self.used.extend(used);
+                State::Check { sql, origin }
+            }
+        })
+    }
+
+    fn check(&mut self, sql: String, origin: &'static str) -> State {
+        let attempt = self.attempt() + 1;
+        self.desk.reporter.tell(Progress::Drafted { attempt, origin: origin.to_owned(), sql: sql.clone() });
+        let verdict = self.domain.gate().check(&sql);
+        let canonical = airlock_gate::canonical(&sql).unwrap_or_else(|_| sql.clone());
+        if self.drafts.contains(&canonical) {
+            self.duplicates += 1;
+            let failure = Failure::new(
+                ErrorType::DuplicateDraft,
+                "This is the same query as an earlier attempt; it was not run again.",
+                sql,
+            );
+            return self.failed(origin, failure, 0, None, None);
+        }
+        self.duplicates = 0;
+        self.drafts.push(canonical);
+        match verdict {
+            Ok(approved) => State::Run { approved, origin },
+            Err(rejection) => self.failed(origin, rejection.to_failure(&sql), 0, None, None),
+        }
+    }
+
+    async fn execute(&mut self, approved: Approved, origin: &'static str) -> Result<State, Fault> {
+        self.desk.reporter.tell(Progress::Running { attempt: self.attempt() + 1 });
+        let begun = Instant::now();
+        match self.domain.source().run(&approved, &self.run_options()).await {
+            Ok(result) => Ok(State::Inspect { approved, origin, result }),
+            Err(failure) if failure.error_type.is_infrastructure() => Err(Fault::Database(failure)),
+            Err(failure) => {
+                let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                Ok(self.failed(origin, failure, took, None, None))
+            }
+        }
+    }
+
+    pub(crate) fn run_options(&self) -> RunOptions {
+        RunOptions {
+            time_zone: self.clock.zone().to_owned(),
+            search_path: self.domain.catalogue().search_path.clone(),
+            max_rows: self.request.max_rows,
+            deadline: Some(self.desk.budget.until),
+            identity: None,
+        }
+    }
+
+    async fn inspect(&mut self, approved: Approved, origin: &'static str, result: ResultSet) -> Result<State, Fault> {
+        let row_count = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
+        let attempt = self.attempt() + 1;
+        self.desk.reporter.tell(Progress::Rows { attempt, row_count });
+        let probe = match inspect::inspect(self, &approved, &result).await? {
+            Inspection::Fine => None,
+            Inspection::Empty(probe) => probe,
+            Inspection::Misspelt(probe) => {
+                let failure = inspect::misspelt(&probe, approved.text());
+                let took = u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX);
+                return Ok(self.failed(origin, failure, took, Some(row_count), Some(probe)));
+            }
+        };
+        self.history.push(HistoryEntry {
+            sql: approved.text().to_owned(),
+            origin: origin.to_owned(),
+            error_type: None,
+            message: None,
+            hint: None,
+            sqlstate: None,
+            duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+            row_count: Some(row_count),
+        });
+        self.positions.push(None);
+        Ok(State::Answer { approved, result, probe })
+    }
+
+    /// Books a failed attempt and says what follows from its kind.
+    fn failed(
+        &mut self,
+        origin: &'static str,
+        failure: Failure,
+        duration_ms: u64,
+        row_count: Option<u64>,
+        probe: Option<ProbeFinding>,
+    ) -> State {
+        self.history.push(HistoryEntry {
+            sql: failure.sql.clone(),
+            origin: origin.to_owned(),
+            error_type: Some(failure.error_type),
+            message: Some(failure.message.clone()),
+            hint: failure.hint.clone(),
+            sqlstate: failure.sqlstate.clone(),
+            duration_ms,
+            row_count,
+        });
+        self.positions.push(failure.position);
+        let attempt = self.attempt();
+        self.desk.reporter.tell(Progress::Failed {
+            attempt,
+            error_type: failure.error_type,
+            message: failure.message.clone(),
+        });
+        State::End(match failure.error_type {
+            ErrorType::Forbidden => {
+                tracing::warn!(ask = %self.id, message = failure.message, "a draft was out of bounds");
+                Ending::Refused(format!("The query that was written is not allowed: {}", failure.message))
+            }
+            ErrorType::PermissionDenied => {
+                tracing::error!(ask = %self.id, message = failure.message, "the reader role may not read what the catalogue lists");
+                Ending::Failed(Fault::Database(failure))
+            }
+            kind if !kind.repairable() => Ending::GaveUp(failure.message),
+            _ if self.request.mode == Mode::Baseline => {
+                Ending::GaveUp(format!("The single attempt of the baseline failed: {}", failure.message))
+            }
+            _ if self.duplicates >= 2 => {
+                Ending::GaveUp("The same query was written again; trying further would not change it.".to_owned())
+            }
+            _ if attempt >= ATTEMPTS => {
+                Ending::GaveUp(format!("{ATTEMPTS} attempts failed, the last one because: {}", failure.message))
+            }
+            _ => return State::Repair { failure, probe },
+        })
+    }
+
+    async fn repair(&mut self, failure: Failure, probe: Option<ProbeFinding>) -> Result<State, Fault> {
+        let input = RepairInput {
+            question: self.question(),
+            clock: convert::clock(&self.clock),
+            plan: self.plan.clone(),
+            selection: self.selection.clone(),
+            attempts: self.attempts(),
+            failure: convert::failure(&failure),
+            probe,
+            context: context::infos(&self.desk.blocks),
+            remaining: ATTEMPTS.saturating_sub(self.attempt()),
+            width: self.width,
+            model_available: true,
+            attributes: Vec::new(),
+        };
+        let repaired = self.desk.drive(input).await?;
+        let tell = |action, detail: &str| {
+            self.desk.reporter.tell(Progress::Repair { action, detail: detail.to_owned() });
+        };
+        Ok(match repaired {
+            Repaired::Rewrite(rewrite) => {
+                tell("rewrite", &rewrite.change);
+                State::Check { sql: rewrite.sql, origin: "repair" }
+            }
+            Repaired::Regenerate(again) => {
+                tell("regenerate", &again.instructions);
+                State::Draft { instructions: Some(again.instructions) }
+            }
+            Repaired::Widen(widen) => {
+                tell("widen", &widen.instructions);
+                let width = widen.width.clamp(self.width, WIDEST);
+                State::Link { width, failure: Some(failure), instructions: Some(widen.instructions) }
+            }
+            Repaired::Stop(stop) => {
+                tell("stop", &stop.reason);
+                State::End(Ending::GaveUp(stop.reason))
+            }
+        })
+    }
+
+    async fn answer(
+        &mut self,
+        approved: Approved,
+        result: ResultSet,
+        probe: Option<ProbeFinding>,
+    ) -> Result<State, Fault> {
+        let input = AnswerInput {
+            question: self.question(),
+            clock: convert::clock(&self.clock),
+            kind: "data".to_owned(),
+            sql: Some(approved.text().to_owned()),
+            columns: result
+                .columns
+                .iter()
+                .map(|column| ResultColumn { name: column.name.clone(), sql_type: column.sql_type.clone() })
+                .collect(),
+            rows: result.rows.iter().take(HEAD).map(|row| row.iter().map(inspect::cell).collect()).collect(),
+            row_count: u64::try_from(result.rows.len()).unwrap_or(u64::MAX),
+            truncated: result.truncated,
+            probe,
+            assumptions: self.assumptions.clone(),
+            context: Vec::new(),
+            model_available: self.domain.rows_may_reach_model(&approved),
+            attributes: Vec::new(),
+        };
+        let sentence = self.desk.drive(input).await?;
+        Ok(State::End(Ending::Answered { sentence, approved, result }))
+    }
+
+    /// Texts offered so far.
+    pub(crate) fn attempt(&self) -> u32 {
+        u32::try_from(self.history.len()).unwrap_or(u32::MAX)
+    }
+
+    fn attempts(&self) -> Vec<Attempt> {
+        self.history.iter().zip(&self.positions).map(|(entry, position)| convert::attempt(entry, *position)).collect()
+    }
+}
+
+/// The plan before there is one.
+fn no_plan() -> Plan {
+    Plan {
+        intent: "data".to_owned(),
+        steps: Vec::new(),
+        keywords: Vec::new(),
+        measures: Vec::new(),
+        filters: Vec::new(),
+        time: Vec::new(),
+        grouping: Vec::new(),
+        order: Vec::new(),
+        limit: None,
+        assumptions: Vec::new(),
+        attributes: Vec::new(),
+    }
+}
+
+/// The selection before there is one.
+const fn no_selection() -> Selection {
+    Selection { tables: Vec::new(), joins: Vec::new(), attributes: Vec::new() }
+}

@@ -1,0 +1,258 @@
+//! Driving one stage: call it, carry out what it wants asked, call it again with one more exchange.
+
+use std::sync::Arc;
+
+use airlock_models::{Call, ModelError, Role, Shape};
+use airlock_runtime::contract::answerer::{AnswerInput, AnswerStep};
+use airlock_runtime::contract::generator::{Draft, GenerateInput, GenerateStep, Refusal};
+use airlock_runtime::contract::linker::{LinkInput, LinkStep, NoMatch, Selection};
+use airlock_runtime::contract::model::{
+    Exchange, ModelFailure, ModelOutcome, ModelReply, ModelRequest, ReplyShape,
+};
+use airlock_runtime::contract::planner::{Clarification, Plan, PlanInput, PlanStep, Unanswerable};
+use airlock_runtime::contract::repair::{Regenerate, RepairInput, RepairStep, Rewrite, Stop, Widen};
+use airlock_runtime::{CallError, Component, Runtime, Services, Stage, StageSet};
+use airlock_types::DomainName;
+use airlock_types::ask::{ComponentUse, ContextUse};
+
+use crate::ask::Fault;
+use crate::budget::{Budget, REQUESTS_PER_STAGE};
+use crate::context::{Block, PREAMBLE};
+use crate::host::Host;
+use crate::progress::{Progress, Reporter};
+
+/// A step of any stage, seen from here.
+pub(crate) enum Step<T> {
+    Ask(ModelRequest),
+    Done(T),
+}
+
+/// The work of one stage, with its input: what to call and what its steps mean.
+pub(crate) trait Work {
+    /// The stage whose component does it.
+    const STAGE: Stage;
+    /// What it ends with.
+    type Done;
+
+    /// The switch that tells it whether a model may be asked.
+    fn model_available(&mut self) -> &mut bool;
+
+    /// One call of a component.
+    fn call(
+        &self,
+        runtime: &Runtime,
+        component: &Component,
+        services: Arc<dyn Services>,
+        exchanges: &[Exchange],
+    ) -> impl Future<Output = Result<Step<Self::Done>, CallError>> + Send;
+}
+
+pub(crate) enum Planned {
+    Plan(Plan),
+    Unanswerable(Unanswerable),
+    Unclear(Clarification),
+}
+
+pub(crate) enum Linked {
+    Selection(Selection),
+    Nothing(NoMatch),
+}
+
+pub(crate) enum Generated {
+    Draft(Draft),
+    Refused(Refusal),
+}
+
+pub(crate) enum Repaired {
+    Rewrite(Rewrite),
+    Regenerate(Regenerate),
+    Widen(Widen),
+    Stop(Stop),
+}
+
+/// The two components that write SQL share an interface; a newtype tells them apart.
+pub(crate) struct Composing(pub GenerateInput);
+
+/// Implements [`Work`] for an input type: the variants of its step, mapped to what the ask calls them.
+macro_rules! work {
+    ($input:ty, $stage:ident, $done:ty, $this:ident => $field:expr, $call:ident, $step:ident {
+        $($variant:ident => $make:expr),+ $(,)?
+    }) => {
+        impl Work for $input {
+            const STAGE: Stage = Stage::$stage;
+            type Done = $done;
+
+            fn model_available(&mut self) -> &mut bool {
+                let $this = self;
+                &mut $field.model_available
+            }
+
+            async fn call(
+                &self,
+                runtime: &Runtime,
+                component: &Component,
+                services: Arc<dyn Services>,
+                exchanges: &[Exchange],
+            ) -> Result<Step<$done>, CallError> {
+                let $this = self;
+                Ok(match runtime.$call(component, services, &$field, exchanges).await? {
+                    $step::Ask(request) => Step::Ask(request),
+                    $($step::$variant(value) => Step::Done($make(value)),)+
+                })
+            }
+        }
+    };
+}
+
+work!(PlanInput, Planner, Planned, this => *this, plan, PlanStep {
+    Done => Planned::Plan, Unanswerable => Planned::Unanswerable, Unclear => Planned::Unclear,
+});
+work!(LinkInput, Linker, Linked, this => *this, link, LinkStep {
+    Done => Linked::Selection, Nothing => Linked::Nothing,
+});
+work!(GenerateInput, Generator, Generated, this => *this, generate, GenerateStep {
+    Done => Generated::Draft, Refuse => Generated::Refused,
+});
+work!(Composing, Composer, Generated, this => this.0, generate, GenerateStep {
+    Done => Generated::Draft, Refuse => Generated::Refused,
+});
+work!(RepairInput, Repair, Repaired, this => *this, repair, RepairStep {
+    Rewrite => Repaired::Rewrite, Regenerate => Repaired::Regenerate,
+    Widen => Repaired::Widen, Stop => Repaired::Stop,
+});
+work!(AnswerInput, Answerer, String, this => *this, answer, AnswerStep {
+    Done => (|answer: airlock_runtime::contract::answerer::Answer| answer.text),
+});
+
+/// What the stages of one ask share: the way to components and models, and the account of what they used.
+pub(crate) struct Desk<'a> {
+    pub host: &'a Host,
+    pub domain: DomainName,
+    /// The components as they were when the ask began; a swap does not change a running ask.
+    pub stages: Arc<StageSet>,
+    pub services: Arc<dyn Services>,
+    pub budget: Budget,
+    pub reporter: Reporter,
+    /// The blocks a request may refer to.
+    pub blocks: Vec<Block>,
+    /// Blocks that were sent.
+    pub sent: Vec<ContextUse>,
+    pub components: Vec<ComponentUse>,
+    /// Whether a model is configured and wanted.
+    pub model: bool,
+    /// Set when the model could not be reached; it is not tried again in this ask.
+    pub down: Option<ModelError>,
+}
+
+impl Desk<'_> {
+    /// Whether a model may be asked.
+    pub(crate) fn has_model(&self) -> bool {
+        self.model && self.down.is_none()
+    }
+
+    /// Drives `stage` to its end. When the model turns out to be down, the stage is begun again without one.
+    ///
+    /// # Errors
+    /// When no component serves the stage, or the component fails.
+    pub(crate) async fn drive<W: Work>(&mut self, mut work: W) -> Result<W::Done, Fault> {
+        let stage = W::STAGE;
+        self.reporter.tell(Progress::Stage { stage: stage.as_str() });
+        let component = self.stages.component(stage, &self.domain).cloned().ok_or(Fault::NoComponent(stage))?;
+        self.note(stage, &component);
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        *work.model_available() &= self.has_model();
+        loop {
+            let call = work.call(self.host.runtime(), &component, Arc::clone(&self.services), &exchanges);
+            match call.await? {
+                Step::Done(done) => return Ok(done),
+                Step::Ask(_) if exchanges.len() >= REQUESTS_PER_STAGE => {
+                    return Err(Fault::Endless { stage, requests: REQUESTS_PER_STAGE });
+                }
+                Step::Ask(request) => match self.carry_out(&component, &request).await {
+                    Ok(outcome) => exchanges.push(Exchange { request, outcome }),
+                    Err(error) => {
+                        tracing::warn!(%stage, %error, "the model is down, going on without it");
+                        self.down = Some(error);
+                        *work.model_available() = false;
+                        exchanges.clear();
+                    }
+                },
+            }
+        }
+    }
+
+    fn note(&mut self, stage: Stage, component: &Component) {
+        let used = ComponentUse {
+            stage: stage.as_str().to_owned(),
+            component: component.name().to_owned(),
+            digest: component.digest(),
+        };
+        if !self.components.contains(&used) {
+            self.components.push(used);
+        }
+    }
+
+    /// Carries out one request. What the stage may not have is told to it; what is nobody's fault but the network's is an
+    /// error.
+    async fn carry_out(&mut self, component: &Component, request: &ModelRequest) -> Result<ModelOutcome, ModelError> {
+        let refuse = |kind: &str, message: String| Ok(ModelOutcome::Failed(ModelFailure { kind: kind.to_owned(), message }));
+        let granted = component.grant().allows_role(&request.role);
+        let Some(role) = Role::parse(&request.role).filter(|_| granted) else {
+            tracing::warn!(component = component.name(), role = request.role, "a model role was asked for without a grant");
+            return refuse("not-granted", format!("the grant of `{}` does not name the role `{}`", component.name(), request.role));
+        };
+        if let Err(message) = self.budget.take() {
+            return refuse("budget", message);
+        }
+        if self.down.is_some() {
+            return refuse("budget", "no model can be reached in this ask".to_owned());
+        }
+        let mut context = String::new();
+        for handle in &request.context {
+            let Some(block) = usize::try_from(*handle).ok().and_then(|at| self.blocks.get(at)) else {
+                return refuse("refused", format!("there is no context block with the handle {handle}"));
+            };
+            context.push_str(&block.render());
+            let used = block.used();
+            if !self.sent.contains(&used) {
+                self.sent.push(used);
+            }
+        }
+        let model = self.host.models().model(role).unwrap_or_default().to_owned();
+        self.reporter.tell(Progress::Asking { purpose: request.purpose.clone(), model });
+        let call = Call {
+            role,
+            system: if context.is_empty() {
+                request.instructions.clone()
+            } else {
+                format!("{}\n\n{PREAMBLE}", request.instructions)
+            },
+            prompt: format!("{context}\n{}", request.prompt).trim().to_owned(),
+            shape: match &request.reply {
+                ReplyShape::Text => Shape::Text,
+                ReplyShape::Sql => Shape::Sql,
+                ReplyShape::Json(schema) => Shape::Json(schema.clone()),
+            },
+            max_output_tokens: request.max_output_tokens,
+            until: Some(self.budget.until),
+        };
+        let reply = self.host.models().ask(&call).await?;
+        self.budget.spent(reply.tokens, reply.cost);
+        tracing::info!(
+            purpose = request.purpose,
+            model = reply.model,
+            input_tokens = reply.tokens.input,
+            output_tokens = reply.tokens.output,
+            took_ms = u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX),
+            "a model answered"
+        );
+        let count = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
+        Ok(ModelOutcome::Reply(ModelReply {
+            text: reply.text,
+            sql: reply.sql,
+            truncated: reply.truncated,
+            input_tokens: count(reply.tokens.input),
+            output_tokens: count(reply.tokens.output),
+        }))
+    }
+}

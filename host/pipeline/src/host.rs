@@ -1,0 +1,224 @@
+//! The host: domains in service, components by stage, models. One of it serves every surface.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use airlock_models::Models;
+use airlock_runtime::contract::types::Turn;
+use airlock_runtime::{Registry, Runtime};
+use airlock_types::clock::ClockError;
+use airlock_types::{AskId, AskRequest, Clock, DomainName, Question};
+use thiserror::Error;
+use tokio::sync::Semaphore;
+
+use crate::ask::{Ask, Fault, Finished};
+use crate::budget::Budget;
+use crate::context::Block;
+use crate::domain::Domain;
+use crate::drive::Desk;
+use crate::progress::Reporter;
+use crate::services::DomainServices;
+
+/// Finished asks that a follow-up can refer to.
+const REMEMBERED: usize = 1_000;
+
+/// What a host is told about itself.
+#[derive(Debug, Clone)]
+pub struct HostOptions {
+    /// Time for one ask, everything included.
+    pub deadline: Duration,
+    /// Asks worked on at once; further ones are turned away.
+    pub asks_at_once: usize,
+}
+
+impl Default for HostOptions {
+    fn default() -> Self {
+        Self { deadline: Duration::from_secs(120), asks_at_once: 64 }
+    }
+}
+
+/// Why an ask was not begun. Each names the field and what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// No such domain.
+    #[error("domain: there is no domain `{0}` here; there is {1}")]
+    UnknownDomain(DomainName, String),
+    /// Several domains and none named.
+    #[error("domain: this host serves several domains, name one of {0}")]
+    WhichDomain(String),
+    /// None at all.
+    #[error("this host serves no domain: load one with `airlock domain load`")]
+    NoDomain,
+    /// `now` is not a time.
+    #[error("now: {0}")]
+    Now(#[from] ClockError),
+    /// The ask to follow is not known.
+    #[error("follow_up_of: the ask {0} is not known here, or too old; ask the whole question")]
+    UnknownAsk(AskId),
+    /// Too many asks at once.
+    #[error("the host is busy with {0} questions: ask again in a moment")]
+    Busy(usize),
+}
+
+/// Why there is no context to show.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// The request cannot be begun.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// A stage failed.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Question, SQL and sentence of a finished ask, for a follow-up.
+#[derive(Default)]
+struct Memory {
+    turns: HashMap<AskId, (DomainName, Turn)>,
+    order: VecDeque<AskId>,
+}
+
+/// Everything an ask needs.
+pub struct Host {
+    domains: BTreeMap<DomainName, Arc<Domain>>,
+    runtime: Runtime,
+    registry: Registry,
+    models: Models,
+    options: HostOptions,
+    places: Semaphore,
+    memory: Mutex<Memory>,
+}
+
+impl Host {
+    /// A host over these parts.
+    #[must_use]
+    pub fn new(domains: Vec<Domain>, runtime: Runtime, registry: Registry, models: Models, options: HostOptions) -> Self {
+        Self {
+            domains: domains.into_iter().map(|domain| (domain.name().clone(), Arc::new(domain))).collect(),
+            runtime,
+            registry,
+            models,
+            places: Semaphore::new(options.asks_at_once),
+            options,
+            memory: Mutex::default(),
+        }
+    }
+
+    /// The domains in service, by name.
+    pub fn domains(&self) -> impl Iterator<Item = &Arc<Domain>> {
+        self.domains.values()
+    }
+
+    /// The domain with this name, or the only one when none is named.
+    ///
+    /// # Errors
+    /// When there is no such domain, or several and none is named.
+    pub fn domain(&self, name: Option<&DomainName>) -> Result<&Arc<Domain>, AskError> {
+        let names = || self.domains.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        match (name, self.domains.len()) {
+            (_, 0) => Err(AskError::NoDomain),
+            (Some(name), _) => self.domains.get(name).ok_or_else(|| AskError::UnknownDomain(name.clone(), names())),
+            (None, 1) => self.domains.values().next().ok_or(AskError::NoDomain),
+            (None, _) => Err(AskError::WhichDomain(names())),
+        }
+    }
+
+    /// The models.
+    #[must_use]
+    pub const fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// The component runtime.
+    #[must_use]
+    pub const fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The components, by stage.
+    #[must_use]
+    pub const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Asks, and reports progress on the way.
+    ///
+    /// Dropping the future cancels what is under way, on the database server too.
+    ///
+    /// # Errors
+    /// [`AskError`] when the request cannot be begun. Once begun, an ask always ends with a record.
+    pub async fn ask(&self, request: &AskRequest, reporter: Reporter) -> Result<Finished, AskError> {
+        let domain = self.domain(request.domain.as_ref())?;
+        let (zone, fiscal) = domain.calendar();
+        let now = match &request.now {
+            Some(text) => Clock::parse_now(text, zone)?,
+            None => jiff::Timestamp::now(),
+        };
+        let clock = Clock::new(now, zone, fiscal)?;
+        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
+        let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
+        let desk = self.desk(domain, reporter);
+        let finished = Ask::new(request, domain, clock, prior, desk).run().await;
+        self.remember(&finished);
+        Ok(finished)
+    }
+
+    /// The context blocks a model would see for a question, without asking anything of it: planned and linked as an ask
+    /// would be with no model.
+    ///
+    /// # Errors
+    /// When there is no such domain, or a component fails.
+    pub async fn context(&self, question: &Question, domain: Option<&DomainName>) -> Result<Vec<Block>, ContextError> {
+        let domain = self.domain(domain)?;
+        let (zone, fiscal) = domain.calendar();
+        let clock = Clock::new(jiff::Timestamp::now(), zone, fiscal).map_err(AskError::Now)?;
+        let request = AskRequest::new(question.clone());
+        let mut ask = Ask::new(&request, domain, clock, None, self.desk(domain, Reporter::silent()));
+        ask.without_model();
+        Ok(ask.context().await?)
+    }
+
+    fn desk(&self, domain: &Arc<Domain>, reporter: Reporter) -> Desk<'_> {
+        Desk {
+            host: self,
+            domain: domain.name().clone(),
+            stages: self.registry.current(),
+            services: Arc::new(DomainServices::new(Arc::clone(domain))),
+            budget: Budget::new(self.options.deadline),
+            reporter,
+            blocks: Vec::new(),
+            sent: Vec::new(),
+            components: Vec::new(),
+            model: self.models.available(),
+            down: None,
+        }
+    }
+
+    fn recall(&self, id: AskId, domain: &DomainName) -> Result<Turn, AskError> {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        match memory.turns.get(&id) {
+            Some((of, turn)) if of == domain => Ok(turn.clone()),
+            _ => Err(AskError::UnknownAsk(id)),
+        }
+    }
+
+    fn remember(&self, finished: &Finished) {
+        let answer = &finished.answer;
+        let turn = Turn {
+            question: answer.question.as_str().to_owned(),
+            sql: answer.sql.clone(),
+            answer: answer.answer.clone(),
+        };
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.turns.insert(answer.ask_id, (answer.domain.clone(), turn));
+        memory.order.push_back(answer.ask_id);
+        if memory.order.len() > REMEMBERED
+            && let Some(oldest) = memory.order.pop_front()
+        {
+            memory.turns.remove(&oldest);
+        }
+    }
+}

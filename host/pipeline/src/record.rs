@@ -1,0 +1,106 @@
+//! The record of a finished ask: five endings, one shape.
+
+use airlock_database::ResultSet;
+use airlock_gate::Approved;
+use airlock_types::ask::AnswerKind;
+use airlock_types::{Answer, Outcome};
+
+use crate::ask::{Ask, Fault, Finished};
+use crate::progress::Progress;
+
+/// How an ask ended, with what only that ending has.
+pub(crate) enum Ending {
+    Answered { sentence: String, approved: Approved, result: ResultSet },
+    Explained { sentence: String },
+    Clarification { question: String, options: Vec<String> },
+    Refused(String),
+    GaveUp(String),
+    Failed(Fault),
+}
+
+impl Ask<'_> {
+    /// Writes the record.
+    pub(crate) fn finish(self, ending: Ending) -> Finished {
+        let attempts = self.attempt();
+        let (lessons, examples) = self.used.into_iter().partition(|id| id.starts_with("lesson"));
+        let mut answer = Answer {
+            ask_id: self.id,
+            question: self.request.question.clone(),
+            domain: self.domain.name().clone(),
+            outcome: Outcome::Answered,
+            reason: None,
+            kind: AnswerKind::Data,
+            answer: None,
+            degraded: self.desk.down.as_ref().map(|error| format!("answered without the model: {error}")),
+            sql: None,
+            columns: Vec::new(),
+            rows: Vec::new(),
+            row_count: 0,
+            truncated: false,
+            assumptions: self.assumptions,
+            warnings: self.warnings,
+            tables_used: Vec::new(),
+            attempts,
+            history: self.history,
+            options: None,
+            refused: false,
+            gave_up: false,
+            lessons,
+            examples,
+            components: self.desk.components,
+            context: self.desk.sent,
+            tokens: self.desk.budget.tokens,
+            cost: self.desk.budget.cost,
+            latency_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            trace_id: self.id.to_string().replace('-', ""),
+            trace_url: None,
+        };
+        let mut fault = None;
+        match ending {
+            Ending::Answered { sentence, approved, result } => {
+                answer.answer = Some(sentence);
+                answer.sql = Some(approved.text().to_owned());
+                answer.tables_used = approved.facts().tables.iter().map(ToString::to_string).collect();
+                answer.row_count = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
+                answer.truncated = result.truncated;
+                answer.columns = result.columns;
+                answer.rows = result.rows;
+            }
+            Ending::Explained { sentence } => {
+                answer.kind = AnswerKind::Knowledge;
+                answer.answer = Some(sentence);
+            }
+            Ending::Clarification { question, options } => {
+                answer.outcome = Outcome::Clarification;
+                answer.reason = Some(question);
+                answer.options = Some(options);
+            }
+            Ending::Refused(reason) => {
+                answer.outcome = Outcome::Refused;
+                answer.refused = true;
+                answer.reason = Some(reason);
+            }
+            Ending::GaveUp(reason) => {
+                answer.outcome = Outcome::GaveUp;
+                answer.gave_up = true;
+                answer.reason = Some(reason);
+            }
+            Ending::Failed(error) => {
+                answer.outcome = Outcome::Failed;
+                answer.reason = Some(error.to_string());
+                answer.degraded = None;
+                fault = Some(error);
+            }
+        }
+        self.desk.reporter.tell(Progress::Ended { outcome: answer.outcome });
+        tracing::info!(
+            ask = %answer.ask_id,
+            domain = %answer.domain,
+            outcome = answer.outcome.as_str(),
+            attempts,
+            latency_ms = answer.latency_ms,
+            "an ask ended"
+        );
+        Finished { answer, fault }
+    }
+}
