@@ -1,0 +1,231 @@
+//! Functions of other dialects and what PostgreSQL writes for them.
+
+use crate::edit::{Edit, apply};
+use crate::tokens::{Kind, Tokens, inside, literal};
+
+/// Units of time that an interval or a date function may name.
+pub const UNITS: [&str; 14] = [
+    "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "SECONDS", "MINUTES", "HOURS",
+    "DAYS", "MONTHS", "YEARS",
+];
+
+/// Calls translated in one text; each may bring an inner one to light.
+const MOST: usize = 32;
+
+/// The text with every foreign call translated, none when it has none.
+pub fn translate_all(text: &str) -> Option<String> {
+    let mut current = text.to_owned();
+    for _ in 0..MOST {
+        let tokens = Tokens::of(&current);
+        let Some(edited) = (0..tokens.all.len())
+            .find_map(|index| translate(&tokens, index))
+            .and_then(|edit| apply(&current, vec![edit]))
+        else {
+            break;
+        };
+        current = edited;
+    }
+    (current != text).then_some(current)
+}
+
+/// Whether a call of another dialect's function begins at a token.
+pub fn is_foreign(tokens: &Tokens<'_>, index: usize) -> bool {
+    translate(tokens, index).is_some()
+}
+
+/// The edit that replaces the call at a token, when it is one of another dialect.
+fn translate(tokens: &Tokens<'_>, index: usize) -> Option<Edit> {
+    let named = tokens.kind(index) == Some(Kind::Word) && tokens.kind(index + 1) == Some(Kind::Open);
+    let qualified = index.checked_sub(1).is_some_and(|before| tokens.kind(before) == Some(Kind::Dot));
+    if !named || qualified {
+        return None;
+    }
+    let name = tokens.written(index).to_ascii_uppercase();
+    let arguments: Vec<&str> =
+        tokens.arguments(index + 1)?.iter().map(|argument| tokens.slice(argument)).collect();
+    let with = replacement(&name, &arguments)?;
+    let close = tokens.closing(index + 1)?;
+    Some(Edit::replace(tokens.bytes(&(index..close + 1))?, with))
+}
+
+fn replacement(name: &str, arguments: &[&str]) -> Option<String> {
+    let all = arguments.join(", ");
+    Some(match (name, arguments) {
+        ("IFNULL" | "NVL", [_, _]) | ("ISNULL", [_, _]) => format!("COALESCE({all})"),
+        ("ISNULL", [x]) => format!("({x} IS NULL)"),
+        ("YEAR" | "QUARTER" | "MONTH" | "WEEK" | "DAY" | "HOUR" | "MINUTE" | "SECOND", [x]) => {
+            format!("EXTRACT({name} FROM {x})")
+        }
+        ("DAYOFMONTH", [x]) => format!("EXTRACT(DAY FROM {x})"),
+        ("DAYOFYEAR", [x]) => format!("EXTRACT(DOY FROM {x})"),
+        ("LEN", [x]) => format!("length({x})"),
+        ("UCASE", [x]) => format!("upper({x})"),
+        ("LCASE", [x]) => format!("lower({x})"),
+        ("INSTR", [x, part]) | ("CHARINDEX", [part, x]) | ("LOCATE", [part, x]) => {
+            format!("strpos({x}, {part})")
+        }
+        ("GETDATE" | "SYSDATE" | "SYSDATETIME", []) => "now()".into(),
+        ("CURDATE", []) => "CURRENT_DATE".into(),
+        ("CURTIME", []) => "CURRENT_TIME".into(),
+        ("RAND", []) => "random()".into(),
+        ("IF" | "IIF", [test, yes, no]) => format!("CASE WHEN {test} THEN {yes} ELSE {no} END"),
+        ("TRUNCATE", [x, digits]) => format!("trunc(({x})::numeric, {digits})"),
+        ("DATEDIFF", [until, from]) => format!("(({until})::date - ({from})::date)"),
+        ("DATEDIFF", [unit, from, until]) => boundaries(unit, from, until)?,
+        ("TIMESTAMPDIFF", [unit, from, until]) if unit.eq_ignore_ascii_case("DAY") => {
+            format!("(({until})::date - ({from})::date)")
+        }
+        ("DATE_ADD" | "ADDDATE", [x, interval]) => format!("({x} + {})", interval_of(interval)?),
+        ("DATE_SUB" | "SUBDATE", [x, interval]) => format!("({x} - {})", interval_of(interval)?),
+        ("DATEADD", [unit, count, x]) => format!("({x} + ({count}) * INTERVAL '1 {}')", unit_of(unit)?),
+        ("DATE_FORMAT", [x, form]) | ("STRFTIME", [form, x]) => {
+            format!("to_char({x}, {})", literal(&date_form(form)?))
+        }
+        ("GROUP_CONCAT", [list]) => concatenated(list, None)?,
+        ("LISTAGG", [x, separator]) => format!("string_agg(({x})::text, {separator})"),
+        _ => return None,
+    })
+}
+
+/// T-SQL counts the boundaries that are crossed.
+fn boundaries(unit: &str, from: &str, until: &str) -> Option<String> {
+    let part = |part: &str, x: &str| format!("EXTRACT({part} FROM {x})");
+    let years = format!("({} - {})", part("YEAR", until), part("YEAR", from));
+    match unit.to_ascii_uppercase().as_str() {
+        "DAY" | "DD" | "D" => Some(format!("(({until})::date - ({from})::date)")),
+        "MONTH" | "MM" | "M" => {
+            Some(format!("({years} * 12 + {} - {})", part("MONTH", until), part("MONTH", from)))
+        }
+        "YEAR" | "YY" | "YYYY" => Some(years),
+        _ => None,
+    }
+}
+
+/// `INTERVAL 7 DAY`, `INTERVAL '7' DAY`, `INTERVAL n.days DAY`.
+fn interval_of(text: &str) -> Option<String> {
+    let tokens = Tokens::of(text);
+    let last = tokens.all.len().checked_sub(1)?;
+    if !tokens.is(0, "INTERVAL") {
+        return None;
+    }
+    // PostgreSQL's own form.
+    if last == 1 && tokens.kind(1) == Some(Kind::Text) {
+        return Some(text.to_owned());
+    }
+    let unit = unit_of(tokens.written(last))?;
+    let count = tokens.slice(&(1..last));
+    match tokens.kind(1)? {
+        Kind::Number | Kind::Text if last == 2 => {
+            let count = if tokens.kind(1) == Some(Kind::Text) { inside(count) } else { count };
+            Some(format!("INTERVAL '{count} {unit}'"))
+        }
+        _ if last >= 2 => Some(format!("({count}) * INTERVAL '1 {unit}'")),
+        _ => None,
+    }
+}
+
+fn unit_of(unit: &str) -> Option<String> {
+    let unit = unit.to_ascii_uppercase();
+    let unit = match unit.as_str() {
+        "DD" | "D" => "DAY",
+        "MM" | "M" => "MONTH",
+        "YY" | "YYYY" => "YEAR",
+        "WK" | "WW" => "WEEK",
+        "HH" => "HOUR",
+        // PostgreSQL's intervals have no quarter.
+        "QUARTER" => return None,
+        known => UNITS.iter().find(|unit| **unit == known)?,
+    };
+    Some(unit.to_ascii_lowercase())
+}
+
+/// MySQL's and SQLite's date patterns; none when one has no like here.
+fn date_form(form: &str) -> Option<String> {
+    let pattern = form.strip_prefix('\'')?.strip_suffix('\'')?;
+    let mut out = String::new();
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '%' => out.push_str(match chars.next()? {
+                'Y' => "YYYY",
+                'y' => "YY",
+                'm' => "MM",
+                'c' => "FMMM",
+                'd' => "DD",
+                'e' => "FMDD",
+                'H' => "HH24",
+                'i' | 'M' if pattern.contains("%i") || pattern.contains("%H") => "MI",
+                'M' => "FMMonth",
+                'b' => "Mon",
+                'W' => "FMDay",
+                'a' => "Dy",
+                's' | 'S' => "SS",
+                'j' => "DDD",
+                'u' | 'v' | 'V' => return None,
+                _ => return None,
+            }),
+            // Letters of a pattern would be read as more of it.
+            _ if c.is_alphabetic() => return None,
+            _ => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+/// `x`, `DISTINCT x`, `x ORDER BY y`, each with or without `SEPARATOR s`.
+fn concatenated(list: &str, separator: Option<&str>) -> Option<String> {
+    let tokens = Tokens::of(list);
+    let last = tokens.all.len().checked_sub(1)?;
+    if let Some(at) = (1..=last).find(|index| tokens.is(*index, "SEPARATOR")) {
+        let separator = tokens.slice(&(at + 1..last + 1));
+        return (at < last).then(|| concatenated(tokens.slice(&(0..at)), Some(separator))).flatten();
+    }
+    let separator = separator.unwrap_or("','");
+    let distinct = tokens.is(0, "DISTINCT");
+    let start = usize::from(distinct);
+    let order = (start..=last)
+        .find(|index| tokens.is(*index, "ORDER") && tokens.get(*index).is_some_and(|t| t.depth == 0));
+    let x = tokens.slice(&(start..order.unwrap_or(last + 1)));
+    let order = order.map(|order| format!(" {}", tokens.slice(&(order..last + 1)))).unwrap_or_default();
+    let head = if distinct { "DISTINCT " } else { "" };
+    Some(format!("string_agg({head}({x})::text, {separator}{order})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_calls_are_translated() {
+        for (text, want) in [
+            ("SELECT IFNULL(a, 0)", Some("SELECT COALESCE(a, 0)")),
+            ("SELECT ISNULL(a), ISNULL(a, b)", Some("SELECT (a IS NULL), COALESCE(a, b)")),
+            ("SELECT YEAR(IFNULL(d, e))", Some("SELECT EXTRACT(YEAR FROM COALESCE(d, e))")),
+            ("SELECT LEN(a) + CHARINDEX('x', a)", Some("SELECT length(a) + strpos(a, 'x')")),
+            ("SELECT GETDATE(), CURDATE()", Some("SELECT now(), CURRENT_DATE")),
+            ("SELECT DATEDIFF(a, b)", Some("SELECT ((a)::date - (b)::date)")),
+            ("SELECT DATEDIFF(day, a, b)", Some("SELECT ((b)::date - (a)::date)")),
+            (
+                "SELECT DATEDIFF(month, a, b)",
+                Some(
+                    "SELECT ((EXTRACT(YEAR FROM b) - EXTRACT(YEAR FROM a)) * 12 + EXTRACT(MONTH FROM b) - \
+                     EXTRACT(MONTH FROM a))",
+                ),
+            ),
+            ("SELECT DATE_SUB(a, INTERVAL 7 DAY)", Some("SELECT (a - INTERVAL '7 day')")),
+            ("SELECT DATEADD(month, -1, a)", Some("SELECT (a + (-1) * INTERVAL '1 month')")),
+            ("SELECT DATE_FORMAT(a, '%Y-%m')", Some("SELECT to_char(a, 'YYYY-MM')")),
+            ("SELECT STRFTIME('%Y-%m-%d %H:%M:%S', a)", Some("SELECT to_char(a, 'YYYY-MM-DD HH24:MI:SS')")),
+            ("SELECT STRFTIME('%Y-W%W', a)", None),
+            ("SELECT IF(a > 1, 'x', 'y')", Some("SELECT CASE WHEN a > 1 THEN 'x' ELSE 'y' END")),
+            (
+                "SELECT GROUP_CONCAT(DISTINCT a ORDER BY a SEPARATOR '; ')",
+                Some("SELECT string_agg(DISTINCT (a)::text, '; ' ORDER BY a)"),
+            ),
+            ("SELECT coalesce(a, b), count(*), s.year(a)", None),
+            ("SELECT IFNULL(a)", None),
+        ] {
+            assert_eq!(translate_all(text).as_deref(), want, "{text}");
+        }
+    }
+}

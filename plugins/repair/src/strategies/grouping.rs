@@ -1,0 +1,128 @@
+//! A selected column that is neither grouped nor aggregated.
+
+use airlock_plugin_sdk::Host;
+use airlock_plugin_sdk::failure::same_text;
+
+use crate::block::{Block, Clause};
+use crate::case::{Case, Proposal};
+use crate::edit::Edit;
+use crate::tokens::{Kind, Tokens};
+
+/// Functions that make one value of many rows.
+const AGGREGATES: [&str; 26] = [
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "string_agg",
+    "array_agg",
+    "json_agg",
+    "jsonb_agg",
+    "json_object_agg",
+    "jsonb_object_agg",
+    "bool_and",
+    "bool_or",
+    "every",
+    "bit_and",
+    "bit_or",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "variance",
+    "var_pop",
+    "var_samp",
+    "corr",
+    "percentile_cont",
+    "percentile_disc",
+    "mode",
+];
+
+/// Whether a call of an aggregate begins at a token.
+pub fn is_aggregate(tokens: &Tokens<'_>, index: usize) -> bool {
+    tokens.kind(index + 1) == Some(Kind::Open)
+        && tokens.name(index).is_some_and(|name| AGGREGATES.contains(&name.as_str()))
+}
+
+/// Groups by every selected expression that is not aggregated. A column that is only ordered or filtered by is left
+/// alone: grouping by it would split rows that the answer keeps together.
+pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
+    group(case).into_iter().collect()
+}
+
+fn group(case: &Case<'_, impl Host>) -> Option<Proposal> {
+    let tokens = &case.tokens;
+    let reference = case.reference()?;
+    let block = case.block(reference.column)?;
+    if block.clause_at(reference.column) != Some(Clause::Select) {
+        return None;
+    }
+    let grouped = grouped(case, &block);
+    let mut missing: Vec<&str> = Vec::new();
+    for item in block.items(tokens) {
+        let (expression, alias) = expression(tokens, item);
+        let aggregated = expression.clone().any(|index| {
+            is_aggregate(tokens, index) || tokens.is(index, "OVER") || tokens.is(index, "SELECT")
+        });
+        let written = tokens.slice(&expression);
+        let constant = expression.clone().all(|index| tokens.name(index).is_none());
+        let known = grouped.iter().any(|group| same_text(group, written) || alias.as_deref() == Some(group));
+        if !aggregated && !constant && !known && !missing.iter().any(|seen| same_text(seen, written)) {
+            missing.push(written);
+        }
+        // `*` stands for columns that cannot be listed here.
+        if written.ends_with('*') && !aggregated {
+            return None;
+        }
+    }
+    // The failing column may stand beside an aggregate inside one item; then no list of items helps.
+    let failing = tokens.slice(&reference.range);
+    if missing.is_empty() || !missing.iter().any(|written| written.contains(failing)) {
+        return None;
+    }
+    let list = missing.join(", ");
+    let edit = match block.clause(Clause::GroupBy) {
+        Some(_) => Edit::insert(block.end_of(tokens, Clause::GroupBy)?, format!(", {list}")),
+        None => Edit::insert(block.end_of(tokens, Clause::Where)?, format!(" GROUP BY {list}")),
+    };
+    Some(Proposal {
+        edits: vec![edit],
+        change: format!("The rows are grouped by {list} too."),
+        reason: "Every selected column that is not aggregated must be grouped.".into(),
+    })
+}
+
+/// What GROUP BY lists, positions replaced by the items they stand for.
+fn grouped(case: &Case<'_, impl Host>, block: &Block) -> Vec<String> {
+    let tokens = &case.tokens;
+    let Some(range) = block.clause(Clause::GroupBy) else { return Vec::new() };
+    let items = block.items(tokens);
+    tokens
+        .split(range.clone())
+        .iter()
+        .map(|part| {
+            let written = tokens.slice(part);
+            let position = written.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            match position.and_then(|index| items.get(index)) {
+                Some(item) => tokens.slice(&expression(tokens, item.clone()).0).to_owned(),
+                None => written.to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// A select item without its alias, and the alias.
+fn expression(tokens: &Tokens<'_>, item: std::ops::Range<usize>) -> (std::ops::Range<usize>, Option<String>) {
+    let Some(last) = item.end.checked_sub(1).filter(|last| *last > item.start) else { return (item, None) };
+    let Some(name) = tokens.name(last) else { return (item, None) };
+    if tokens.is(last - 1, "AS") {
+        return (item.start..last - 1, Some(name));
+    }
+    // `count(*) n`: a name behind the end of an operand.
+    let operand = matches!(
+        tokens.kind(last - 1),
+        Some(Kind::Word | Kind::Quoted | Kind::Close | Kind::Number | Kind::Text)
+    );
+    let ends_case = tokens.is(last, "END");
+    if operand && !ends_case { (item.start..last, Some(name)) } else { (item, None) }
+}

@@ -1,0 +1,136 @@
+//! A relation or an alias that is not there.
+
+use airlock_plugin_sdk::{Host, TableRef, words};
+
+use crate::block::{Block, Source};
+use crate::case::{Case, Proposal};
+use crate::edit::Edit;
+use crate::near::nearest;
+use crate::tokens::identifier;
+
+/// How many relations the retrieval is asked for.
+const NEAR: u32 = 5;
+
+/// Edits for an unknown table.
+pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
+    let Some(index) = place(case) else { return Vec::new() };
+    let Some(block) = case.block(index) else { return Vec::new() };
+    let sources = block.sources(&case.tokens);
+    let source = sources.iter().find(|source| source.name.as_ref().is_some_and(|name| name.contains(&index)));
+    let proposal = match source {
+        Some(source) => relation(case, &block, source),
+        None => qualifier(case, &block, &sources, index),
+    };
+    proposal.into_iter().collect()
+}
+
+/// The token the failure speaks of.
+fn place(case: &Case<'_, impl Host>) -> Option<usize> {
+    case.place.or_else(|| {
+        let named = case.named()?;
+        let name = named.rsplit('.').next()?.to_owned();
+        (0..case.tokens.all.len()).find(|index| case.tokens.name(*index).as_deref() == Some(name.as_str()))
+    })
+}
+
+/// A relation of FROM: the listed one with the same name elsewhere, a close name, or this word as its synonym.
+fn relation(case: &Case<'_, impl Host>, block: &Block, source: &Source) -> Option<Proposal> {
+    let wanted = source.relation.as_deref()?;
+    let tables: Vec<TableRef> = case
+        .host
+        .tables()
+        .into_iter()
+        .map(|summary| summary.table)
+        .filter(|table| Some(table.schema.as_str()) != source.schema.as_deref() || table.name != wanted)
+        .collect();
+    let found = match nearest(wanted, tables.iter().map(|table| table.name.as_str())) {
+        Some(name) => {
+            let mut named = tables.iter().filter(|table| table.name == name);
+            let (Some(only), None) = (named.next(), named.next()) else { return None };
+            only.clone()
+        }
+        None => synonym(case, wanted)?,
+    };
+    // A table that notes call dead is no better than one that does not exist.
+    if !case.host.describe(&found)?.in_use {
+        return None;
+    }
+    let bytes = case.tokens.bytes(source.name.as_ref()?)?;
+    let mut with = if found.schema == "public" && source.schema.is_none() {
+        identifier(&found.name)
+    } else {
+        format!("{}.{}", identifier(&found.schema), identifier(&found.name))
+    };
+    let before = case.tokens.text.get(bytes.clone())?;
+    let change = format!("{before} is now {with}.");
+    if source.alias.is_none() && !case.qualifiers(block, wanted).is_empty() {
+        with = format!("{with} AS {}", identifier(wanted));
+    }
+    Some(Proposal {
+        edits: vec![Edit::replace(bytes, with)],
+        change,
+        reason: format!("It is the one listed table that is close to {before}."),
+    })
+}
+
+fn synonym(case: &Case<'_, impl Host>, wanted: &str) -> Option<TableRef> {
+    let said = words::identifier_words(wanted).join(" ");
+    let hits = case.host.near_tables(&said, NEAR).into_iter();
+    let mut known = hits.filter(|hit| {
+        case.host
+            .describe(&hit.table)
+            .is_some_and(|table| table.synonyms.iter().any(|synonym| words::same(synonym, &said)))
+    });
+    let (Some(only), None) = (known.next(), known.next()) else { return None };
+    Some(only.table)
+}
+
+/// A qualifier that no source has: the alias of the table it names, a close one, or the table it abbreviates.
+fn qualifier(
+    case: &Case<'_, impl Host>,
+    block: &Block,
+    sources: &[Source],
+    index: usize,
+) -> Option<Proposal> {
+    let reference = case.reference_at(index)?;
+    let wanted = case.tokens.name(reference.qualifier?)?;
+    let column = case.tokens.name(reference.column)?;
+    let mut hidden = sources.iter().filter(|source| source.relation.as_deref() == Some(&wanted));
+    let visible = sources.iter().filter_map(Source::visible);
+    let (name, reason) = match (hidden.next(), hidden.next()) {
+        (Some(only), None) => {
+            (only.visible()?.to_owned(), format!("The query reads {wanted} under this name."))
+        }
+        (Some(_), Some(_)) => return None,
+        (None, _) => match nearest(&wanted, visible) {
+            Some(name) => (name.to_owned(), format!("It is the one name in FROM that is close to {wanted}.")),
+            None => (
+                abbreviated(case, block, &wanted, &column)?,
+                format!(
+                    "It is the one table of the query that {wanted} can stand for and that has {column}."
+                ),
+            ),
+        },
+    };
+    if name == wanted {
+        return None;
+    }
+    let edits = case.qualifiers(block, &wanted).into_iter();
+    Some(Proposal {
+        edits: edits.filter_map(|at| Some(Edit::replace(case.span(at)?, identifier(&name)))).collect(),
+        change: format!("{wanted} is now {name} before its columns."),
+        reason,
+    })
+}
+
+/// `c.name` where FROM says `customers` and no alias.
+fn abbreviated(case: &Case<'_, impl Host>, block: &Block, wanted: &str, column: &str) -> Option<String> {
+    let relations = case.relations(block);
+    let mut fitting = relations.iter().filter(|relation| {
+        relation.source.alias.is_none()
+            && relation.has(column)
+            && relation.source.relation.as_ref().is_some_and(|name| name.starts_with(wanted))
+    });
+    let (Some(only), None) = (fitting.next(), fitting.next()) else { return None };
+    only.source.relation.clone()
+}

@@ -1,0 +1,463 @@
+//! The edits, kind by kind: a failure and its text, and what the text must become.
+
+use airlock_plugin_sdk::ColumnRef;
+use airlock_plugin_sdk::contract::linker::SelectedTable;
+use airlock_plugin_sdk::contract::repair::ProbeFinding;
+use airlock_plugin_sdk::contract::sql::{ComparedLiteral, Facts};
+use airlock_plugin_sdk::harness::table_ref;
+
+use super::{input, rewritten, shop};
+
+/// A case: the kind, the message, the text with `>` before the place, and what it must become.
+fn table_of(cases: &[(&str, &str, &str, Option<&str>)]) {
+    for (error_type, message, marked, want) in cases {
+        let got = rewritten(&shop(), &input(error_type, message, marked));
+        assert_eq!(got.as_deref(), *want, "{message}: {marked}");
+    }
+}
+
+#[test]
+fn foreign_syntax_is_translated() {
+    let said = "syntax error at or near \"x\"";
+    table_of(&[
+        ("syntax_error", said, "SELECT `bill_id` FROM `bills`", Some("SELECT bill_id FROM bills")),
+        ("syntax_error", said, "SELECT `Order` FROM bills", Some("SELECT \"Order\" FROM bills")),
+        (
+            "syntax_error",
+            said,
+            "SELECT TOP 5 name FROM customers ORDER BY 1;",
+            Some("SELECT name FROM customers ORDER BY 1 LIMIT 5;"),
+        ),
+        (
+            "syntax_error",
+            said,
+            "SELECT DISTINCT TOP (5) name FROM customers",
+            Some("SELECT DISTINCT name FROM customers LIMIT 5"),
+        ),
+        ("syntax_error", said, "SELECT TOP 5 PERCENT name FROM customers", None),
+        (
+            "syntax_error",
+            said,
+            "SELECT name FROM customers LIMIT 10, 5",
+            Some("SELECT name FROM customers LIMIT 5 OFFSET 10"),
+        ),
+        (
+            "syntax_error",
+            said,
+            "SELECT name FROM customers WHERE city == 'x'",
+            Some("SELECT name FROM customers WHERE city = 'x'"),
+        ),
+        (
+            "syntax_error",
+            said,
+            "SELECT [name] FROM [customers] c WHERE c.[city] = 'x'",
+            Some("SELECT name FROM customers c WHERE c.city = 'x'"),
+        ),
+        ("syntax_error", said, "SELECT name, FROM customers", Some("SELECT name FROM customers")),
+        ("syntax_error", said, "SELECT count(*) FROM (SELECT 1", Some("SELECT count(*) FROM (SELECT 1)")),
+        ("syntax_error", said, "SELECT count(*)) FROM bills)", None),
+        ("syntax_error", said, "SELECT count(*) FROM bills)", Some("SELECT count(*) FROM bills")),
+        ("syntax_error", said, "SELECT 1 FROM bills; This counts the bills.", Some("SELECT 1 FROM bills")),
+        ("syntax_error", said, "SELECT 1 FROM bills; DROP TABLE bills", None),
+        (
+            "syntax_error",
+            said,
+            "SELECT bill_dt + INTERVAL 7 DAY FROM bills",
+            Some("SELECT bill_dt + INTERVAL '7 DAY' FROM bills"),
+        ),
+        (
+            "syntax_error",
+            said,
+            "SELECT name FROM customers WHERE name NOT REGEXP 'a'",
+            Some("SELECT name FROM customers WHERE name !~* 'a'"),
+        ),
+        (
+            "syntax_error",
+            said,
+            "SELECT GROUP_CONCAT(name SEPARATOR ';') FROM customers",
+            Some("SELECT string_agg((name)::text, ';') FROM customers"),
+        ),
+        ("syntax_error", said, "SELEC name FRM customers", None),
+    ]);
+}
+
+#[test]
+fn unknown_columns_are_found_in_scope() {
+    table_of(&[
+        (
+            "unknown_column",
+            "column \"nmae\" does not exist",
+            "SELECT >nmae FROM customers ORDER BY nmae",
+            Some("SELECT name FROM customers ORDER BY name"),
+        ),
+        (
+            "unknown_column",
+            "column b.total_amount does not exist",
+            "SELECT sum(>b.total_amount) AS total_amount FROM bills b WHERE b.total_amount IS NOT NULL",
+            Some("SELECT sum(b.total_amt) AS total_amount FROM bills b WHERE b.total_amt IS NOT NULL"),
+        ),
+        // Without a position the message's name is looked for.
+        (
+            "unknown_column",
+            "column b.customer_id does not exist",
+            "SELECT b.customer_id FROM bills b",
+            Some("SELECT b.cust_id FROM bills b"),
+        ),
+        // The other table has it.
+        (
+            "unknown_column",
+            "column b.city does not exist",
+            "SELECT >b.city FROM bills b JOIN customers c ON c.cust_id = b.cust_id",
+            Some("SELECT c.city FROM bills b JOIN customers c ON c.cust_id = b.cust_id"),
+        ),
+        // Two tables have a name as close.
+        (
+            "unknown_column",
+            "column \"nam\" does not exist",
+            "SELECT >nam FROM customers c CROSS JOIN products p",
+            None,
+        ),
+        ("unknown_column", "column \"colour\" does not exist", "SELECT >colour FROM customers", None),
+        // What a subquery gives is not known.
+        (
+            "unknown_column",
+            "column s.nmae does not exist",
+            "SELECT >s.nmae FROM (SELECT name FROM customers) s",
+            None,
+        ),
+        // A text in the wrong quotes.
+        (
+            "unknown_column",
+            "column \"PAID\" does not exist",
+            "SELECT 1 FROM bills WHERE status = >\"PAID\"",
+            Some("SELECT 1 FROM bills WHERE status = 'PAID'"),
+        ),
+        (
+            "unknown_column",
+            "column \"OPEN\" does not exist",
+            "SELECT 1 FROM bills WHERE status IN ('PAID', >\"OPEN\")",
+            Some("SELECT 1 FROM bills WHERE status IN ('PAID', 'OPEN')"),
+        ),
+        // An output name in WHERE.
+        (
+            "unknown_column",
+            "column \"taxed\" does not exist",
+            "SELECT price * 1.2 AS taxed FROM products WHERE >taxed IS NOT NULL",
+            Some("SELECT price * 1.2 AS taxed FROM products WHERE (price * 1.2) IS NOT NULL"),
+        ),
+        (
+            "unknown_column",
+            "column \"n\" does not exist",
+            "SELECT city, count(*) AS n FROM customers GROUP BY city HAVING >n IS NOT NULL",
+            Some("SELECT city, count(*) AS n FROM customers GROUP BY city HAVING (count(*)) IS NOT NULL"),
+        ),
+    ]);
+}
+
+#[test]
+fn a_suggestion_is_followed_when_there_is_one_and_it_is_near() {
+    let text = "SELECT >nmae FROM customers c JOIN bills b ON true";
+    for (hint, want) in [
+        (
+            "Perhaps you meant to reference the column \"c.name\".",
+            Some("SELECT c.name FROM customers c JOIN bills b ON true"),
+        ),
+        (
+            "Perhaps you meant to reference the column \"c.city\".",
+            Some("SELECT c.name FROM customers c JOIN bills b ON true"),
+        ),
+    ] {
+        let mut input = input("unknown_column", "column \"nmae\" does not exist", text);
+        input.failure.hint = Some(hint.into());
+        assert_eq!(rewritten(&shop(), &input).as_deref(), want, "{hint}");
+    }
+}
+
+#[test]
+fn unknown_tables_and_aliases_are_found() {
+    table_of(&[
+        (
+            "unknown_table",
+            "relation \"bill\" does not exist",
+            "SELECT count(*) FROM >bill",
+            Some("SELECT count(*) FROM bills"),
+        ),
+        (
+            "unknown_table",
+            "relation \"customer\" does not exist",
+            "SELECT customer.name FROM >customer",
+            Some("SELECT customer.name FROM customers AS customer"),
+        ),
+        (
+            "unknown_table",
+            "relation \"sales.bills\" does not exist",
+            "SELECT 1 FROM >sales.bills b",
+            Some("SELECT 1 FROM public.bills b"),
+        ),
+        (
+            "unknown_table",
+            "relation \"invoices\" does not exist",
+            "SELECT 1 FROM >invoices",
+            Some("SELECT 1 FROM bills"),
+        ),
+        ("unknown_table", "relation \"old_stocks\" does not exist", "SELECT 1 FROM >old_stocks", None),
+        ("unknown_table", "relation \"weather\" does not exist", "SELECT 1 FROM >weather", None),
+        (
+            "unknown_table",
+            "invalid reference to FROM-clause entry for table \"bills\"",
+            "SELECT >bills.status FROM bills b WHERE bills.status IS NULL",
+            Some("SELECT b.status FROM bills b WHERE b.status IS NULL"),
+        ),
+        (
+            "unknown_table",
+            "missing FROM-clause entry for table \"c\"",
+            "SELECT >c.name FROM customers JOIN bills b ON b.cust_id = c.cust_id",
+            Some("SELECT customers.name FROM customers JOIN bills b ON b.cust_id = customers.cust_id"),
+        ),
+        ("unknown_table", "missing FROM-clause entry for table \"p\"", "SELECT >p.price FROM bills b", None),
+    ]);
+}
+
+#[test]
+fn ambiguous_columns_are_qualified_where_it_cannot_matter() {
+    let said = "column reference \"cust_id\" is ambiguous";
+    table_of(&[
+        (
+            "ambiguous_column",
+            said,
+            "SELECT >cust_id, count(*) FROM bills b LEFT JOIN customers c ON b.cust_id = c.cust_id GROUP BY cust_id",
+            Some(
+                "SELECT b.cust_id, count(*) FROM bills b LEFT JOIN customers c ON b.cust_id = c.cust_id GROUP BY b.cust_id",
+            ),
+        ),
+        (
+            "ambiguous_column",
+            said,
+            "SELECT >cust_id FROM bills b RIGHT JOIN customers c ON b.cust_id = c.cust_id",
+            None,
+        ),
+        ("ambiguous_column", said, "SELECT >cust_id FROM bills b CROSS JOIN customers c", None),
+    ]);
+
+    // The linker chose one of the two.
+    let mut chosen = input(
+        "ambiguous_column",
+        "column reference \"name\" is ambiguous",
+        "SELECT >name FROM customers c CROSS JOIN products p",
+    );
+    assert_eq!(rewritten(&shop(), &chosen), None);
+    chosen.selection.tables = vec![SelectedTable {
+        table: table_ref("products"),
+        columns: vec!["name".into()],
+        reason: "named in the question".into(),
+        score: 1.0,
+    }];
+    assert_eq!(
+        rewritten(&shop(), &chosen).as_deref(),
+        Some("SELECT p.name FROM customers c CROSS JOIN products p")
+    );
+}
+
+#[test]
+fn unknown_functions_and_operators_are_translated() {
+    table_of(&[
+        (
+            "unknown_function",
+            "function ifnull(numeric, integer) does not exist",
+            "SELECT sum(>IFNULL(total_amt, 0)) FROM bills WHERE YEAR(bill_dt) = 2026",
+            Some("SELECT sum(COALESCE(total_amt, 0)) FROM bills WHERE EXTRACT(YEAR FROM bill_dt) = 2026"),
+        ),
+        (
+            "unknown_function",
+            "function len(text) does not exist",
+            "SELECT LEN(name) FROM customers",
+            Some("SELECT length(name) FROM customers"),
+        ),
+        (
+            "unknown_function",
+            "function round(double precision, integer) does not exist",
+            "SELECT >round(sqrt(price), 2) FROM products",
+            Some("SELECT round((sqrt(price))::numeric, 2) FROM products"),
+        ),
+        (
+            "unknown_function",
+            "function lower(bigint) does not exist",
+            "SELECT >lower(bill_id) FROM bills",
+            Some("SELECT lower((bill_id)::text) FROM bills"),
+        ),
+        (
+            "unknown_function",
+            "function sum(boolean) does not exist",
+            "SELECT >sum(status = 'PAID') FROM bills",
+            Some("SELECT count(*) FILTER (WHERE status = 'PAID') FROM bills"),
+        ),
+        ("unknown_function", "function magic(integer) does not exist", "SELECT >magic(1)", None),
+    ]);
+}
+
+#[test]
+fn operators_are_repaired_by_one_cast() {
+    for (message, sql, operator, want) in [
+        (
+            "text = integer",
+            "SELECT 1 FROM bills b WHERE b.status = 5 AND true",
+            "=",
+            "SELECT 1 FROM bills b WHERE b.status = '5' AND true",
+        ),
+        (
+            "text = bigint",
+            "SELECT 1 FROM bills b WHERE lower(b.status) = b.bill_id",
+            "=",
+            "SELECT 1 FROM bills b WHERE lower(b.status) = (b.bill_id)::text",
+        ),
+        (
+            "bigint = text",
+            "SELECT 1 FROM bills b WHERE (b.bill_id) = b.status",
+            "=",
+            "SELECT 1 FROM bills b WHERE ((b.bill_id))::text = b.status",
+        ),
+        (
+            "date = integer",
+            "SELECT 1 FROM bills WHERE bill_dt = 2026",
+            "=",
+            "SELECT 1 FROM bills WHERE EXTRACT(YEAR FROM bill_dt) = 2026",
+        ),
+        ("boolean = integer", "SELECT 1 FROM t WHERE paid = 1", "=", "SELECT 1 FROM t WHERE paid = true"),
+        (
+            "bigint ~~ unknown",
+            "SELECT 1 FROM bills WHERE bill_id LIKE '1%'",
+            "LIKE",
+            "SELECT 1 FROM bills WHERE (bill_id)::text LIKE '1%'",
+        ),
+        ("text + text", "SELECT name + city FROM customers", "+", "SELECT name || city FROM customers"),
+        (
+            "text >= date",
+            "SELECT 1 FROM bills WHERE status >= bill_dt",
+            ">=",
+            "SELECT 1 FROM bills WHERE (status)::date >= bill_dt",
+        ),
+    ] {
+        let mut input = input("unknown_function", &format!("operator does not exist: {message}"), "x");
+        input.failure.sql = sql.into();
+        input.failure.position = Some(sql.find(operator).unwrap() as u32 + 1);
+        assert_eq!(rewritten(&shop(), &input).as_deref(), Some(want), "{message}");
+    }
+}
+
+#[test]
+fn missing_groups_are_added() {
+    let said =
+        "column \"customers.name\" must appear in the GROUP BY clause or be used in an aggregate function";
+    table_of(&[
+        (
+            "grouping_error",
+            said,
+            "SELECT >name, city, count(*) n FROM customers GROUP BY city ORDER BY 3",
+            Some("SELECT name, city, count(*) n FROM customers GROUP BY city, name ORDER BY 3"),
+        ),
+        (
+            "grouping_error",
+            said,
+            "SELECT >c.name AS who, lower(c.city), count(*) FROM customers c WHERE true ORDER BY 3",
+            Some(
+                "SELECT c.name AS who, lower(c.city), count(*) FROM customers c WHERE true GROUP BY c.name, lower(c.city) ORDER BY 3",
+            ),
+        ),
+        (
+            "grouping_error",
+            said,
+            "SELECT >name, city, 'x', count(*) FROM customers GROUP BY 2",
+            Some("SELECT name, city, 'x', count(*) FROM customers GROUP BY 2, name"),
+        ),
+        // Ordering by it would split the rows.
+        ("grouping_error", said, "SELECT count(*) FROM customers GROUP BY city ORDER BY >name", None),
+        ("grouping_error", said, "SELECT >name || count(*) FROM customers", None),
+    ]);
+}
+
+#[test]
+fn divisors_are_guarded() {
+    table_of(&[
+        (
+            "division_by_zero",
+            "division by zero",
+            "SELECT a.x / a.y, sum(b)/ count(c)::numeric, d / 100 FROM t a",
+            Some("SELECT a.x / NULLIF(a.y, 0), sum(b)/ NULLIF(count(c)::numeric, 0), d / 100 FROM t a"),
+        ),
+        ("division_by_zero", "division by zero", "SELECT 1 / (a / b) FROM t", None),
+        ("division_by_zero", "division by zero", "SELECT 1 / NULLIF(a, 0) FROM t", None),
+    ]);
+}
+
+#[test]
+fn types_are_cast_where_one_cast_is_meant() {
+    let said = "invalid input syntax for type numeric: \"none\"";
+    table_of(&[
+        (
+            "type_mismatch",
+            said,
+            "SELECT COALESCE(total_amt, >'none') FROM bills",
+            Some("SELECT COALESCE((total_amt)::text, 'none') FROM bills"),
+        ),
+        (
+            "type_mismatch",
+            said,
+            "SELECT 1 FROM bills WHERE bill_dt = >''",
+            Some("SELECT 1 FROM bills WHERE bill_dt IS NULL"),
+        ),
+        (
+            "type_mismatch",
+            said,
+            "SELECT 1 FROM bills WHERE total_amt = >'1,000.50'",
+            Some("SELECT 1 FROM bills WHERE total_amt = 1000.50"),
+        ),
+        ("type_mismatch", said, "SELECT 1 FROM bills WHERE total_amt = >'none'", None),
+    ]);
+}
+
+#[test]
+fn a_spelling_replaces_its_literal_only() {
+    let status = ColumnRef { table: table_ref("bills"), column: "status".into() };
+    let probe = |spellings: &[&str]| {
+        Some(ProbeFinding {
+            column: status.clone(),
+            literal: "paid".into(),
+            spellings: spellings.iter().map(|text| (*text).into()).collect(),
+            rows_without: None,
+        })
+    };
+    let once = "SELECT 1 FROM bills WHERE status = 'paid'";
+    for (spellings, want) in [
+        (&["PAID"][..], Some("SELECT 1 FROM bills WHERE status = 'PAID'")),
+        (&["PAID", "Paid"], None),
+        (&[], None),
+    ] {
+        let mut input = input("empty_result", "no row", once);
+        input.probe = probe(spellings);
+        assert_eq!(rewritten(&shop(), &input).as_deref(), want, "{spellings:?}");
+    }
+
+    // The same text stands beside another column; the gate tells them apart.
+    let twice = "SELECT 1 FROM bills WHERE status = 'paid' OR note = 'paid'";
+    let (start, end) = (35, 41);
+    assert_eq!(&twice[start..end], "'paid'");
+    let facts = Facts {
+        tables: vec![],
+        columns: vec![],
+        functions: vec![],
+        literals: vec![ComparedLiteral {
+            column: status.clone(),
+            operator: "=".into(),
+            literal: "paid".into(),
+            start: start as u32,
+            end: end as u32,
+        }],
+    };
+    let mut input = input("empty_result", "no row", twice);
+    input.probe = probe(&["PAID"]);
+    let host = shop().verdict(twice, Ok(facts));
+    assert_eq!(
+        rewritten(&host, &input).as_deref(),
+        Some("SELECT 1 FROM bills WHERE status = 'PAID' OR note = 'paid'")
+    );
+}
