@@ -996,7 +996,8 @@ function drawExamples() {
 
 // ---------------------------------------------------------------- health
 
-const HEALTH_EVERY = 30000;
+// Health tries every claim anew, so a page asks seldom; it asks at once when it is opened and after a lost connection.
+const HEALTH_EVERY = 60000;
 let health = null;
 
 async function refreshHealth() {
@@ -1022,19 +1023,24 @@ function describe(value) {
   ]);
 }
 
-const CHECK_TONES = { ok: "good", pass: "good", passed: "good", warn: "warn", warning: "warn", degraded: "warn", off: "calm", skipped: "calm", unknown: "calm" };
+/** Ways a check ends, the worst first. */
+const CHECK_TONES = { failed: "bad", skipped: "calm", passed: "good" };
+
+function checkNode(check) {
+  return el("li", {}, el("span", { class: `tag ${CHECK_TONES[check.outcome] }` }, text(check.outcome)),
+    el("div", {}, el("strong", {}, text(check.name).replaceAll("-", " ")), page.several && check.domain && el("span", { class: "help" }, ` ${check.domain}`),
+      check.tried && el("p", { class: "help" }, `Tried: ${check.tried}`),
+      check.found && el("p", { class: "help" }, `Found: ${check.found}`),
+      check.remedy && el("p", {}, `Remedy: ${check.remedy}`)));
+}
 
 function drawHealth() {
   const parts = !health?.reached
     ? [el("p", { class: "note" }, "The server cannot be reached from this page.")]
     : [
-      el("p", {}, health.ok ? "All that is needed to answer is there." : "Something needed to answer is not there.",
+      el("p", {}, health.ok ? "Nothing that was tried failed." : "Something that must hold does not.",
         health.version && el("span", { class: "help" }, ` airlock ${health.version}`)),
-      el("ul", { class: "checks" }, list(health.checks).map((check) =>
-        el("li", {}, el("span", { class: `tag ${CHECK_TONES[text(check.status).toLowerCase()] ?? "bad"}` }, text(check.status)),
-          el("div", {}, el("strong", {}, text(check.name).replaceAll("_", " ")),
-            check.tried && el("p", { class: "help" }, text(check.tried)),
-            check.remedy && el("p", {}, text(check.remedy)))))),
+      el("ul", { class: "checks" }, Object.keys(CHECK_TONES).flatMap((outcome) => list(health.checks).filter((check) => check.outcome === outcome)).map(checkNode)),
       ["models", "components", "domains"].filter((name) => list(health[name]).length > 0).map((name) => [
         el("h3", {}, name[0].toUpperCase() + name.slice(1)),
         el("ul", { class: "plain-list" }, list(health[name]).map((item) => el("li", {}, [describe(item)].flat(Infinity)))),
