@@ -54,13 +54,16 @@ impl Demo {
     }
 }
 
-/// What building and testing need: the machine's tools, then the components. `false` when `--no-install` left a gap.
+/// What building and testing need: the machine's tools, then the components. `false` when
+/// something is missing that cannot be installed from here.
 pub fn prepare(workspace: &Workspace, obtain: Obtain) -> Result<bool> {
     let mut apt = Apt::new(obtain.no_install);
-    let tools = preflight::ensure(&mut apt, obtain.no_install)?;
+    let tools = preflight::ensure(&mut apt)?;
     let toolchain = Toolchain::obtain(None, &mut apt, obtain.no_install)?;
     let (true, Some(toolchain)) = (tools, toolchain) else {
-        eprintln!("Run the commands above, then try again.");
+        eprintln!(
+            "Something is missing: run the commands above, or what does the same on your system, then try again."
+        );
         return Ok(false);
     };
     plugins::build(workspace, &toolchain, &[])?;

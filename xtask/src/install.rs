@@ -11,23 +11,30 @@ use crate::workspace::on_path;
 
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// Obtains packages by apt.
+/// Obtains packages by apt, or prints how.
 pub struct Apt {
-    no_install: bool,
+    /// What comes before a command that needs root. `None`: commands are printed, none is run.
+    prefix: Option<&'static [&'static str]>,
+    /// Whether the update of the lists was printed.
+    announced: bool,
+    /// Whether it was run.
     updated: bool,
 }
 
 impl Apt {
-    /// With `no_install` commands are printed only.
+    /// Prints only, if told so, and where nothing can be installed: without apt, root or sudo.
     pub fn new(no_install: bool) -> Self {
-        Self { no_install, updated: false }
+        let prefix = if no_install || on_path("apt-get").is_none() { None } else { privilege() };
+        Self { prefix, announced: false, updated: false }
     }
 
-    /// Installs these packages, `why` telling what they are for. Fails when that could not be done.
+    /// Whether commands are only printed, so that what is missing stays missing.
+    pub fn only_prints(&self) -> bool {
+        self.prefix.is_none()
+    }
+
+    /// Installs these packages, `why` telling what they are for.
     pub fn install(&mut self, packages: &[&str], why: &str) -> Result<()> {
-        if on_path("apt-get").is_none() {
-            bail!("missing for {why}: install what your system calls {} and try again", packages.join(", "));
-        }
         // Packages that a person chose are never removed to make room.
         let mut install = vec!["apt-get", "install", "-y", "--no-install-recommends", "--no-remove"];
         install.extend(packages);
@@ -36,20 +43,12 @@ impl Apt {
 
     /// Runs a command as root: printed, then run.
     pub fn run(&mut self, command: &[&str], what: &str, why: &str) -> Result<()> {
-        let Some(prefix) = privilege() else {
-            self.print(&["sudo"], command);
-            bail!(
-                "missing for {why}, and this is neither root nor a user with sudo: have the commands above run, then try again"
-            );
-        };
-        self.print(&prefix, command);
-        if self.no_install {
-            return Ok(());
-        }
+        self.print(command, why);
+        let Some(prefix) = self.prefix else { return Ok(()) };
         if !self.updated {
             self.updated = true;
             let step = Step::begin("update the lists of packages", "they may be older than the mirror");
-            let status = step.quietly(as_root(&prefix, &["apt-get", "update", "-q"]), DOWNLOAD_LIMIT)?;
+            let status = step.quietly(as_root(prefix, &["apt-get", "update", "-q"]), DOWNLOAD_LIMIT)?;
             if status.success() {
                 step.done();
             } else {
@@ -57,7 +56,7 @@ impl Apt {
             }
         }
         let step = Step::begin(what, why);
-        let status = step.quietly(as_root(&prefix, command), DOWNLOAD_LIMIT)?;
+        let status = step.quietly(as_root(prefix, command), DOWNLOAD_LIMIT)?;
         if !status.success() {
             bail!("`{}` failed ({status}); what it said stands above", command.join(" "));
         }
@@ -65,27 +64,28 @@ impl Apt {
         Ok(())
     }
 
-    fn print(&self, prefix: &[&str], command: &[&str]) {
-        if !self.updated {
-            eprintln!("  $ {}", [prefix, &["apt-get", "update"]].concat().join(" "));
+    fn print(&mut self, command: &[&str], why: &str) {
+        let prefix = self.prefix.unwrap_or(if is_root() { &[] } else { &["sudo"] });
+        let line = |words: &[&str]| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        eprintln!("# {why}");
+        if !self.announced {
+            self.announced = true;
+            eprintln!("  $ {}", line(&[prefix, &["apt-get", "update"]].concat()));
         }
-        eprintln!(
-            "  $ {}",
-            [prefix, command].concat().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-        );
+        eprintln!("  $ {}", line(&[prefix, command].concat()));
     }
 }
 
 /// Nothing for root, `sudo` where there is one.
-fn privilege() -> Option<Vec<&'static str>> {
+fn privilege() -> Option<&'static [&'static str]> {
     if is_root() {
-        return Some(Vec::new());
+        return Some(&[]);
     }
-    on_path("sudo").map(|_| vec!["sudo"])
+    on_path("sudo").map(|_| ["sudo"].as_slice())
 }
 
 /// Whether this process is root, as the kernel tells it.
-pub fn is_root() -> bool {
+fn is_root() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let uids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
     uids.and_then(|uids| uids.split_whitespace().nth(1)) == Some("0")

@@ -41,7 +41,7 @@ impl Lint {
         step.done();
 
         let mut apt = Apt::new(self.obtain.no_install);
-        if !preflight::ensure(&mut apt, self.obtain.no_install)? {
+        if !preflight::ensure(&mut apt)? {
             bail!("clippy compiles the workspace: run the commands above, then try again");
         }
         let step = Step::begin("cargo clippy", "the lints of Cargo.toml, as errors");

@@ -35,27 +35,30 @@ const BUILD_NEEDS: [Need; 3] = [
     },
 ];
 
-/// Obtains what is missing. `false` when something is and `--no-install` forbids obtaining it: the commands are printed.
-pub fn ensure(apt: &mut Apt, no_install: bool) -> Result<bool> {
+/// Obtains what is missing. `false` when something is and cannot be installed from here: how to is printed.
+pub fn ensure(apt: &mut Apt) -> Result<bool> {
     let missing: Vec<&Need> = BUILD_NEEDS.iter().filter(|need| !(need.is_there)()).collect();
     if !missing.is_empty() {
         let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages.iter().copied()).collect();
         let why: Vec<&str> = missing.iter().map(|need| need.why).collect();
         apt.install(&packages, &why.join("; "))?;
-        if let Some(need) = missing.iter().find(|need| !no_install && !(need.is_there)()) {
-            bail!("{} {} installed, and yet {} fails", need.packages.join(", "), "was", need.why);
-        }
     }
-    let postgres = postgres();
-    if postgres.is_none() {
+    let no_postgres = postgres().is_none();
+    if no_postgres {
         install_postgres(apt)?;
-        if !no_install && self::postgres().is_none() {
-            bail!(
-                "PostgreSQL was installed, and yet no server binaries of {OLDEST_POSTGRES} or later are to be found"
-            );
-        }
     }
-    Ok(!no_install || (missing.is_empty() && postgres.is_some()))
+    if apt.only_prints() {
+        return Ok(missing.is_empty() && !no_postgres);
+    }
+    if let Some(need) = missing.iter().find(|need| !(need.is_there)()) {
+        bail!("installed {}, and yet it is not to be found ({})", need.packages.join(", "), need.why);
+    }
+    if no_postgres && postgres().is_none() {
+        bail!(
+            "installed PostgreSQL, and yet no server binaries of {OLDEST_POSTGRES} or later are to be found"
+        );
+    }
+    Ok(true)
 }
 
 /// Installs the server's binaries without the cluster that Debian's package would create and start.
@@ -67,27 +70,32 @@ fn install_postgres(apt: &mut Apt) -> Result<()> {
     );
     apt.run(&["sh", "-c", &prepare], "ask Debian for the binaries only", WHY)?;
     let installed = apt.install(&["postgresql"], WHY);
-    let tidied = apt.run(
+    let undone = apt.run(
         &["rm", "-f", ONLY_BINARIES],
         "take that setting back",
         "later installations are yours to shape",
     );
-    installed.and(tidied)
+    installed.and(undone)
 }
 
 fn c_compiler(generic: &str, gnu: &str) -> bool {
     on_path(generic).is_some() || on_path(gnu).is_some()
 }
 
-/// The library that bindgen loads, and the headers that belong to it.
+/// The library that bindgen loads, and the headers of the compiler it comes from (Debian can have one without the
+/// other). Whoever sets `LIBCLANG_PATH` knows.
 fn libclang() -> bool {
-    let mut folders: Vec<PathBuf> = env::var_os("LIBCLANG_PATH").map(PathBuf::from).into_iter().collect();
-    folders.extend(["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from));
+    if env::var_os("LIBCLANG_PATH").is_some() {
+        return true;
+    }
+    let mut folders: Vec<PathBuf> = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from).into();
     folders.push(PathBuf::from(format!("/usr/lib/{}-linux-gnu", env::consts::ARCH)));
     folders.extend(children("/usr/lib").filter(|dir| named(dir, "llvm")).map(|dir| dir.join("lib")));
     let library =
         |file: PathBuf| named(&file, "libclang.so") || (named(&file, "libclang-") && has(&file, ".so"));
+    let headers = |version: PathBuf| version.join("include/stddef.h").is_file();
     folders.iter().any(|folder| children(folder).any(library))
+        && folders.iter().any(|folder| children(folder.join("clang")).any(headers))
 }
 
 fn children(folder: impl AsRef<Path>) -> impl Iterator<Item = PathBuf> {

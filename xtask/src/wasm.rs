@@ -38,7 +38,7 @@ pub enum Toolchain {
 }
 
 impl Toolchain {
-    /// Finds one, or obtains it. `None` when `no_install` forbids that: the commands have been printed.
+    /// Finds one, or obtains it. `None` when it cannot be installed from here: how to has been printed.
     pub fn obtain(source: Option<Source>, apt: &mut Apt, no_install: bool) -> Result<Option<Self>> {
         let rustup = source != Some(Source::Debian);
         let debian = source != Some(Source::Rustup);
@@ -57,7 +57,7 @@ impl Toolchain {
         if !debian {
             bail!("rustup could not add {TARGET}");
         }
-        if !install_debian(apt, no_install)? {
+        if !install_debian(apt)? {
             return Ok(None);
         }
         build_std()?;
@@ -164,11 +164,11 @@ fn rustup_target_add() -> Result<bool> {
 }
 
 /// Whether Debian's compiler is there now; `false` when the commands were only printed.
-fn install_debian(apt: &mut Apt, no_install: bool) -> Result<bool> {
+fn install_debian(apt: &mut Apt) -> Result<bool> {
     let why = "a compiler for WebAssembly, since rustup has no standard library for it here";
     if !debian_compiler_is_there() {
         apt.install(&["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm"], why)?;
-        if no_install {
+        if apt.only_prints() {
             return Ok(false);
         }
     }
@@ -177,7 +177,7 @@ fn install_debian(apt: &mut Apt, no_install: bool) -> Result<bool> {
         let linker = fs::read_link(DEBIAN_LINKER).context("rustc-web brought no /usr/bin/rust-lld")?;
         let package = linker.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         apt.install(&[&package], "its linker")?;
-        if no_install {
+        if apt.only_prints() {
             return Ok(false);
         }
     }
