@@ -1,1 +1,213 @@
-//! End-to-end tests: real PostgreSQL, real components, real HTTP.
+//! The harness of the end-to-end tests: the demo of the real binary, and a model that says what it is told to say.
+//!
+//! Each [`Airlock`] has a private PostgreSQL, data folder and port of its own, so tests run beside each other. The model
+//! is the one thing that is scripted, by a server that speaks the real protocol on loopback.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod model;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use model::{Said, ScriptedModel};
+
+/// The moment the committed questions are asked for.
+pub const NOW: &str = "2026-11-29T12:00:00Z";
+
+/// The workspace's folder.
+#[must_use]
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+/// The folder that holds `debug/`: this test binary lies in its `debug/deps`.
+fn target() -> PathBuf {
+    let this = std::env::current_exe().unwrap();
+    this.ancestors().find(|folder| folder.join("deps").is_dir()).unwrap().parent().unwrap().to_path_buf()
+}
+
+/// The binary under test, built by `cargo xtask test` before the tests run.
+#[must_use]
+pub fn binary() -> PathBuf {
+    let binary = target().join("debug/airlock");
+    assert!(binary.is_file(), "{} is missing: run the tests by `cargo xtask test`", binary.display());
+    binary
+}
+
+/// The components, built by `cargo xtask test` before the tests run.
+#[must_use]
+pub fn components() -> PathBuf {
+    let components = target().join("components");
+    assert!(components.is_dir(), "{} is missing: run the tests by `cargo xtask test`", components.display());
+    components
+}
+
+/// A running demo.
+pub struct Airlock {
+    child: Child,
+    /// Where it serves, such as `http://127.0.0.1:40123`.
+    pub url: String,
+    /// Its data folder, private PostgreSQL included.
+    pub data: tempfile::TempDir,
+    client: reqwest::Client,
+}
+
+impl Airlock {
+    /// A demo with no model.
+    pub async fn demo() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// A demo whose model is this one.
+    pub async fn with_model(model: &ScriptedModel) -> Self {
+        Self::with(&[("AIRLOCK_MODEL_URL", &model.url), ("AIRLOCK_MODEL", "scripted")]).await
+    }
+
+    /// A demo with these environment variables.
+    pub async fn with(variables: &[(&str, &str)]) -> Self {
+        let data = tempfile::Builder::new().prefix("airlock").tempdir().unwrap();
+        let mut child = Command::new(binary())
+            .args([
+                "demo",
+                "--json",
+                "--listen",
+                "127.0.0.1:0",
+                "--question",
+                "How many customers do we have?",
+            ])
+            .arg("--components")
+            .arg(components())
+            .arg("--domains")
+            .arg(workspace().join("domains"))
+            .arg("--data")
+            .arg(data.path())
+            .env_remove("AIRLOCK_MODEL_URL")
+            .env_remove("AIRLOCK_MODEL")
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().unwrap();
+        // The first line says where it serves; the rest is read so that the pipe never fills.
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            let mut lines = BufReader::new(stdout).lines();
+            let first = lines.next().and_then(Result::ok);
+            let _ = sender.send(first);
+            lines.for_each(drop);
+        });
+        let first =
+            tokio::time::timeout(Duration::from_secs(120), receiver).await.expect("the demo starts in time");
+        let first = first.unwrap().expect("the demo says where it serves");
+        let said: Value = serde_json::from_str(&first).expect(&first);
+        let url = said["page"].as_str().expect(&first).trim_end_matches('/').to_owned();
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+        Self { child, url, data, client }
+    }
+
+    /// Asks over HTTP: status and body.
+    pub async fn ask(&self, question: &str) -> (u16, Value) {
+        self.post(&json!({"question": question, "now": NOW})).await
+    }
+
+    /// Posts a body to `/api/ask`.
+    pub async fn post(&self, body: &Value) -> (u16, Value) {
+        self.post_text(&body.to_string()).await
+    }
+
+    /// Posts a text as JSON to `/api/ask`.
+    pub async fn post_text(&self, body: &str) -> (u16, Value) {
+        let request =
+            self.client.post(format!("{}/api/ask", self.url)).header("content-type", "application/json");
+        let response = request.body(body.to_owned()).send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        (status, serde_json::from_str(&text).unwrap_or_else(|_| panic!("not JSON: {text}")))
+    }
+
+    /// Gets a path: status and body.
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        let response = self.client.get(format!("{}{path}", self.url)).send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    /// Runs a command of the binary against this demo's configuration.
+    pub fn command(&self, arguments: &[&str], stdin: &str) -> Output {
+        let mut child = Command::new(binary())
+            .args(arguments)
+            .env("AIRLOCK_CONFIG", self.data.path().join("airlock.toml"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that does not read its input may close it first.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    /// Process id of its private PostgreSQL.
+    #[must_use]
+    pub fn postmaster(&self) -> u32 {
+        let file =
+            find(self.data.path(), "postmaster.pid").expect("a running PostgreSQL has a postmaster.pid");
+        std::fs::read_to_string(file).unwrap().lines().next().unwrap().trim().parse().unwrap()
+    }
+
+    /// Process ids of its PostgreSQL's client connections.
+    #[must_use]
+    pub fn backends(&self) -> Vec<u32> {
+        let parent = self.postmaster().to_string();
+        let output = Command::new("ps").args(["-o", "pid=,args=", "--ppid", &parent]).output().unwrap();
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter(|line| line.contains("[local]"))
+            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+            .collect()
+    }
+
+    /// Stops it as Ctrl-C does and gives its exit code.
+    pub fn interrupt(mut self) -> Option<i32> {
+        signal(self.child.id(), "INT");
+        self.child.wait().unwrap().code()
+    }
+
+    /// Kills it, as a crash would, leaving its PostgreSQL behind.
+    pub fn kill(mut self) -> tempfile::TempDir {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        std::mem::replace(&mut self.data, tempfile::tempdir().unwrap())
+    }
+}
+
+impl Drop for Airlock {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            signal(self.child.id(), "INT");
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// The first file of this name at or below a folder.
+fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    entries
+        .iter()
+        .find(|path| path.file_name().is_some_and(|found| found == name))
+        .cloned()
+        .or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|path| find(path, name)))
+}
+
+/// Sends a signal by its name.
+pub fn signal(process: u32, name: &str) {
+    Command::new("kill").arg(format!("-{name}")).arg(process.to_string()).status().unwrap();
+}

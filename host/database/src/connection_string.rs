@@ -63,6 +63,21 @@ pub enum SslMode {
     VerifyFull,
 }
 
+impl SslMode {
+    /// The word in a connection string.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disable => "disable",
+            Self::Allow => "allow",
+            Self::Prefer => "prefer",
+            Self::Require => "require",
+            Self::VerifyCa => "verify-ca",
+            Self::VerifyFull => "verify-full",
+        }
+    }
+}
+
 /// `sslrootcert`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum RootCertificates {
@@ -152,6 +167,12 @@ impl ConnectionString {
     #[must_use]
     pub const fn has_password(&self) -> bool {
         self.password.is_some()
+    }
+
+    /// The same servers and database for another role.
+    #[must_use]
+    pub fn for_role(&self, user: &str, password: &str) -> Self {
+        Self { user: user.to_owned(), password: Some(Password(password.to_owned())), ..self.clone() }
     }
 }
 

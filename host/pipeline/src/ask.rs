@@ -6,13 +6,13 @@ use std::time::Instant;
 use airlock_database::{ResultSet, RunOptions};
 use airlock_gate::Approved;
 use airlock_models::ModelError;
-use airlock_runtime::{CallError, Stage};
 use airlock_runtime::contract::answerer::{AnswerInput, ResultColumn};
 use airlock_runtime::contract::generator::{Draft, GenerateInput};
 use airlock_runtime::contract::linker::{LinkInput, Selection};
 use airlock_runtime::contract::planner::{Plan, PlanInput};
 use airlock_runtime::contract::repair::{ProbeFinding, RepairInput};
 use airlock_runtime::contract::types::{Attempt, Turn};
+use airlock_runtime::{CallError, Stage};
 use airlock_types::ask::HistoryEntry;
 use airlock_types::{Answer, AskId, AskRequest, Clock, ErrorType, Failure, Mode};
 use thiserror::Error;
@@ -192,7 +192,9 @@ impl<'a> Ask<'a> {
         loop {
             state = match state {
                 State::Plan => self.plan().await?,
-                State::Link { width, failure, instructions } => self.link(width, failure, instructions).await?,
+                State::Link { width, failure, instructions } => {
+                    self.link(width, failure, instructions).await?
+                }
                 _ => return Ok(self.desk.blocks),
             };
         }
@@ -221,7 +223,8 @@ impl<'a> Ask<'a> {
                 let about_meaning = plan.intent == "knowledge";
                 self.plan = plan;
                 if about_meaning {
-                    self.desk.blocks = context::knowledge(self.domain.knowledge(), self.request.question.as_str());
+                    self.desk.blocks =
+                        context::knowledge(self.domain.knowledge(), self.request.question.as_str());
                     if !self.desk.blocks.is_empty() {
                         return Ok(State::Explain);
                     }
@@ -252,7 +255,12 @@ impl<'a> Ask<'a> {
         Ok(State::End(Ending::Explained { sentence }))
     }
 
-    async fn link(&mut self, width: u32, failure: Option<Failure>, instructions: Option<String>) -> Result<State, Fault> {
+    async fn link(
+        &mut self,
+        width: u32,
+        failure: Option<Failure>,
+        instructions: Option<String>,
+    ) -> Result<State, Fault> {
         self.width = width;
         let input = LinkInput {
             question: self.question(),
@@ -375,7 +383,12 @@ impl<'a> Ask<'a> {
         }
     }
 
-    async fn inspect(&mut self, approved: Approved, origin: &'static str, result: ResultSet) -> Result<State, Fault> {
+    async fn inspect(
+        &mut self,
+        approved: Approved,
+        origin: &'static str,
+        result: ResultSet,
+    ) -> Result<State, Fault> {
         let row_count = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
         let attempt = self.attempt() + 1;
         self.desk.reporter.tell(Progress::Rows { attempt, row_count });
@@ -441,12 +454,13 @@ impl<'a> Ask<'a> {
             _ if self.request.mode == Mode::Baseline => {
                 Ending::GaveUp(format!("The single attempt of the baseline failed: {}", failure.message))
             }
-            _ if self.duplicates >= 2 => {
-                Ending::GaveUp("The same query was written again; trying further would not change it.".to_owned())
-            }
-            _ if attempt >= ATTEMPTS => {
-                Ending::GaveUp(format!("{ATTEMPTS} attempts failed, the last one because: {}", failure.message))
-            }
+            _ if self.duplicates >= 2 => Ending::GaveUp(
+                "The same query was written again; trying further would not change it.".to_owned(),
+            ),
+            _ if attempt >= ATTEMPTS => Ending::GaveUp(format!(
+                "{ATTEMPTS} attempts failed, the last one because: {}",
+                failure.message
+            )),
             _ => return State::Repair { failure, probe },
         })
     }
@@ -526,7 +540,11 @@ impl<'a> Ask<'a> {
     }
 
     fn attempts(&self) -> Vec<Attempt> {
-        self.history.iter().zip(&self.positions).map(|(entry, position)| convert::attempt(entry, *position)).collect()
+        self.history
+            .iter()
+            .zip(&self.positions)
+            .map(|(entry, position)| convert::attempt(entry, *position))
+            .collect()
     }
 }
 

@@ -55,7 +55,10 @@ pub fn scope(pack: &Pack) -> Scope {
             only: tables
                 .iter()
                 .map(|table| {
-                    TableRef::new(table.value.schema.clone().unwrap_or_else(|| "public".to_owned()), table.value.name.clone())
+                    TableRef::new(
+                        table.value.schema.clone().unwrap_or_else(|| "public".to_owned()),
+                        table.value.name.clone(),
+                    )
                 })
                 .collect(),
         },
@@ -161,8 +164,10 @@ impl Domain {
     /// part in any way.
     pub(crate) fn rows_may_reach_model(&self, approved: &Approved) -> bool {
         self.knowledge.settings().egress.rows_to_model == RowsToModel::Head
-            && approved.facts().columns.iter().all(|column| {
-                !matches!(self.class(column), ColumnClass::Personal | ColumnClass::Secret)
-            })
+            && approved
+                .facts()
+                .columns
+                .iter()
+                .all(|column| !matches!(self.class(column), ColumnClass::Personal | ColumnClass::Secret))
     }
 }

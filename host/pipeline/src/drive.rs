@@ -157,7 +157,8 @@ impl Desk<'_> {
     pub(crate) async fn drive<W: Work>(&mut self, mut work: W) -> Result<W::Done, Fault> {
         let stage = W::STAGE;
         self.reporter.tell(Progress::Stage { stage: stage.as_str() });
-        let component = self.stages.component(stage, &self.domain).cloned().ok_or(Fault::NoComponent(stage))?;
+        let component =
+            self.stages.component(stage, &self.domain).cloned().ok_or(Fault::NoComponent(stage))?;
         self.note(stage, &component);
         let mut exchanges: Vec<Exchange> = Vec::new();
         *work.model_available() &= self.has_model();
@@ -194,12 +195,25 @@ impl Desk<'_> {
 
     /// Carries out one request. What the stage may not have is told to it; what is nobody's fault but the network's is an
     /// error.
-    async fn carry_out(&mut self, component: &Component, request: &ModelRequest) -> Result<ModelOutcome, ModelError> {
-        let refuse = |kind: &str, message: String| Ok(ModelOutcome::Failed(ModelFailure { kind: kind.to_owned(), message }));
+    async fn carry_out(
+        &mut self,
+        component: &Component,
+        request: &ModelRequest,
+    ) -> Result<ModelOutcome, ModelError> {
+        let refuse = |kind: &str, message: String| {
+            Ok(ModelOutcome::Failed(ModelFailure { kind: kind.to_owned(), message }))
+        };
         let granted = component.grant().allows_role(&request.role);
         let Some(role) = Role::parse(&request.role).filter(|_| granted) else {
-            tracing::warn!(component = component.name(), role = request.role, "a model role was asked for without a grant");
-            return refuse("not-granted", format!("the grant of `{}` does not name the role `{}`", component.name(), request.role));
+            tracing::warn!(
+                component = component.name(),
+                role = request.role,
+                "a model role was asked for without a grant"
+            );
+            return refuse(
+                "not-granted",
+                format!("the grant of `{}` does not name the role `{}`", component.name(), request.role),
+            );
         };
         if let Err(message) = self.budget.take() {
             return refuse("budget", message);

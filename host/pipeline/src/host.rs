@@ -95,7 +95,13 @@ pub struct Host {
 impl Host {
     /// A host over these parts.
     #[must_use]
-    pub fn new(domains: Vec<Domain>, runtime: Runtime, registry: Registry, models: Models, options: HostOptions) -> Self {
+    pub fn new(
+        domains: Vec<Domain>,
+        runtime: Runtime,
+        registry: Registry,
+        models: Models,
+        options: HostOptions,
+    ) -> Self {
         Self {
             domains: domains.into_iter().map(|domain| (domain.name().clone(), Arc::new(domain))).collect(),
             runtime,
@@ -120,7 +126,9 @@ impl Host {
         let names = || self.domains.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match (name, self.domains.len()) {
             (_, 0) => Err(AskError::NoDomain),
-            (Some(name), _) => self.domains.get(name).ok_or_else(|| AskError::UnknownDomain(name.clone(), names())),
+            (Some(name), _) => {
+                self.domains.get(name).ok_or_else(|| AskError::UnknownDomain(name.clone(), names()))
+            }
             (None, 1) => self.domains.values().next().ok_or(AskError::NoDomain),
             (None, _) => Err(AskError::WhichDomain(names())),
         }
@@ -171,7 +179,11 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such domain, or a component fails.
-    pub async fn context(&self, question: &Question, domain: Option<&DomainName>) -> Result<Vec<Block>, ContextError> {
+    pub async fn context(
+        &self,
+        question: &Question,
+        domain: Option<&DomainName>,
+    ) -> Result<Vec<Block>, ContextError> {
         let domain = self.domain(domain)?;
         let (zone, fiscal) = domain.calendar();
         let clock = Clock::new(jiff::Timestamp::now(), zone, fiscal).map_err(AskError::Now)?;

@@ -28,7 +28,11 @@ pub(crate) enum Inspection {
 }
 
 /// Inspects a result. Runs at most one probe, through the gate like everything else.
-pub(crate) async fn inspect(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
+pub(crate) async fn inspect(
+    ask: &Ask<'_>,
+    approved: &Approved,
+    result: &ResultSet,
+) -> Result<Inspection, Fault> {
     if !is_empty(result) {
         return Ok(Inspection::Fine);
     }
@@ -58,7 +62,11 @@ pub(crate) async fn inspect(ask: &Ask<'_>, approved: &Approved, result: &ResultS
         spellings: values,
         rows_without: None,
     };
-    Ok(if finding.spellings.is_empty() { Inspection::Empty(Some(finding)) } else { Inspection::Misspelt(finding) })
+    Ok(if finding.spellings.is_empty() {
+        Inspection::Empty(Some(finding))
+    } else {
+        Inspection::Misspelt(finding)
+    })
 }
 
 /// The failure a misspelt literal is, for repair.
@@ -106,7 +114,11 @@ fn suspect<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Option<&'a ComparedLite
         .literals
         .iter()
         .filter(|literal| {
-            let family = ask.domain.catalogue().relation(&literal.column.table).and_then(|r| r.column(&literal.column.column));
+            let family = ask
+                .domain
+                .catalogue()
+                .relation(&literal.column.table)
+                .and_then(|r| r.column(&literal.column.column));
             family.is_some_and(|column| column.family == TypeFamily::Text)
                 && ask.domain.class(&literal.column) != ColumnClass::Secret
         })
@@ -158,7 +170,12 @@ mod tests {
             (json!([[false]]), false),
         ] {
             let rows: Vec<Vec<Value>> = serde_json::from_value(rows).unwrap();
-            let result = ResultSet { columns: Vec::new(), rows: rows.clone(), truncated: false, duration: Duration::ZERO };
+            let result = ResultSet {
+                columns: Vec::new(),
+                rows: rows.clone(),
+                truncated: false,
+                duration: Duration::ZERO,
+            };
             assert_eq!(is_empty(&result), want, "{rows:?}");
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod ask;
 mod budget;
+pub mod checks;
 pub mod context;
 mod convert;
 pub mod domain;
@@ -17,6 +18,7 @@ mod record;
 pub mod services;
 
 pub use ask::{ATTEMPTS, Fault, Finished};
+pub use checks::Checked;
 pub use domain::{Domain, DomainError};
 pub use host::{AskError, ContextError, Host, HostOptions};
 pub use progress::Progress;

@@ -110,9 +110,9 @@ impl Services for DomainServices {
             synonyms: column.synonyms.clone(),
         });
         let covers = view.covers.iter().flat_map(|covers| {
-            [("covers-from", &covers.from), ("covers-until", &covers.until)].into_iter().filter_map(|(key, value)| {
-                Some(Attribute { key: key.to_owned(), value: value.clone()? })
-            })
+            [("covers-from", &covers.from), ("covers-until", &covers.until)]
+                .into_iter()
+                .filter_map(|(key, value)| Some(Attribute { key: key.to_owned(), value: value.clone()? }))
         });
         Some(catalog::TableDetail {
             summary: summary(view),
@@ -129,7 +129,12 @@ impl Services for DomainServices {
     }
 
     fn join_path(&self, from: &TableRef, to: &TableRef, max_hops: u32) -> Vec<catalog::Join> {
-        self.0.knowledge().join_path(&host_table(from), &host_table(to), size(max_hops)).iter().map(join).collect()
+        self.0
+            .knowledge()
+            .join_path(&host_table(from), &host_table(to), size(max_hops))
+            .iter()
+            .map(join)
+            .collect()
     }
 
     fn server_version(&self) -> u32 {
@@ -138,8 +143,12 @@ impl Services for DomainServices {
 
     fn find_tables(&self, query: &str, k: u32) -> Vec<retrieval::TableHit> {
         let hits = self.0.knowledge().tables(query, size(k)).into_iter();
-        hits.map(|hit| retrieval::TableHit { table: convert::table(&hit.table), score: hit.score, matched: hit.matched })
-            .collect()
+        hits.map(|hit| retrieval::TableHit {
+            table: convert::table(&hit.table),
+            score: hit.score,
+            matched: hit.matched,
+        })
+        .collect()
     }
 
     fn find_columns(&self, query: &str, k: u32) -> Vec<retrieval::ColumnHit> {

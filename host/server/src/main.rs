@@ -1,1 +1,33 @@
-fn main() {}
+//! The airlock binary: configuration, command line, HTTP API and page.
+
+mod boot;
+mod cli;
+mod commands;
+mod config;
+mod exit;
+mod http;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    output::log_to_stderr(cli.verbose);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: the asynchronous runtime cannot start: {error}");
+            return exit::Exit::Infrastructure.into();
+        }
+    };
+    match runtime.block_on(commands::run(cli)) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            let exit = exit::Exit::of(&error);
+            output::complain(&error);
+            exit.into()
+        }
+    }
+}

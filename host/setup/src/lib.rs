@@ -3,6 +3,7 @@
 //! - [`PrivatePostgres`]: a server of airlock's own, on a socket nobody else can open.
 //! - [`roles`]: what each role may do, as statements that are shown before they run, and trials that prove it.
 //! - [`fitness`]: whether a credential is small enough to serve with.
+//! - [`source`]: the same for a server that is somebody else's.
 //! - [`demo`]: a pack's database on the private server.
 
 pub mod demo;
@@ -11,6 +12,7 @@ pub mod fitness;
 mod private;
 pub mod roles;
 mod secret;
+pub mod source;
 mod sql;
 
 pub use error::SetupError;

@@ -12,7 +12,7 @@ use airlock_types::TableRef;
 use crate::secret::Secret;
 
 pub use plan::{Plan, Refused, Statement, plan};
-pub use trial::{Expect, Trial, Verdict, prove};
+pub use trial::{Expect, Trial, Verdict, prove, try_all};
 
 /// What a role is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -72,10 +72,17 @@ impl fmt::Display for Verdict {
 /// # Errors
 /// When the role cannot connect or the connection breaks; a trial that goes wrong is a [`Verdict`].
 pub async fn prove(role: &Config, trials: &[Trial]) -> Result<Vec<Verdict>, SetupError> {
-    let client = connect(role).await?;
+    try_all(&connect(role).await?, trials).await
+}
+
+/// Makes every trial over a connection of the role.
+///
+/// # Errors
+/// When the connection breaks.
+pub async fn try_all(client: &Client, trials: &[Trial]) -> Result<Vec<Verdict>, SetupError> {
     let mut verdicts = Vec::with_capacity(trials.len());
     for trial in trials {
-        verdicts.push(make(&client, trial).await?);
+        verdicts.push(make(client, trial).await?);
     }
     Ok(verdicts)
 }

@@ -1,0 +1,139 @@
+//! What a host claims of itself, tried: the data source's claims, the gate's, the components', the models'.
+
+use airlock_database::checks::{Check, CheckOutcome};
+use airlock_runtime::Stage;
+use airlock_types::DomainName;
+use serde::Serialize;
+
+use crate::domain::Domain;
+use crate::host::Host;
+
+/// Checks about one thing.
+#[derive(Debug, Serialize)]
+pub struct Checked {
+    /// The domain they are about; absent when they are about the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain: Option<DomainName>,
+    /// The check.
+    #[serde(flatten)]
+    pub check: Check,
+}
+
+impl Checked {
+    /// Whether it speaks against the host.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.check.outcome == CheckOutcome::Failed
+    }
+}
+
+/// Stages without which no question can be answered.
+const NEEDED: [Stage; 5] = [Stage::Planner, Stage::Linker, Stage::Composer, Stage::Repair, Stage::Answerer];
+
+impl Host {
+    /// Tries every claim.
+    pub async fn checks(&self) -> Vec<Checked> {
+        let mut checks = Vec::new();
+        for domain in self.domains() {
+            let about = |check| Checked { domain: Some(domain.name().clone()), check };
+            checks.extend(domain.source().checks(domain.catalogue()).await.into_iter().map(about));
+            checks.push(about(canaries(domain)));
+            checks.push(about(self.stages_of(domain)));
+        }
+        checks.push(Checked { domain: None, check: self.models_check() });
+        checks
+    }
+
+    fn stages_of(&self, domain: &Domain) -> Check {
+        let set = self.registry().current();
+        let serves = |stage: &Stage| set.component(*stage, domain.name()).is_some();
+        let mut missing: Vec<&str> =
+            NEEDED.iter().filter(|stage| !serves(stage)).map(|stage| stage.as_str()).collect();
+        if self.models().available() && !serves(&Stage::Generator) {
+            missing.push(Stage::Generator.as_str());
+        }
+        check(
+            "stages-are-served",
+            "a component for each stage an ask needs",
+            missing.is_empty(),
+            if missing.is_empty() {
+                "each has one".to_owned()
+            } else {
+                format!("none for {}", missing.join(", "))
+            },
+            "load a component for each, by its grant",
+        )
+    }
+
+    fn models_check(&self) -> Check {
+        let roles: Vec<String> = self
+            .models()
+            .describe()
+            .into_iter()
+            .map(|(role, model, _)| format!("{} is {model}", role.as_str()))
+            .collect();
+        Check {
+            name: "models",
+            outcome: if roles.is_empty() { CheckOutcome::Skipped } else { CheckOutcome::Passed },
+            tried: "the configured roles".to_owned(),
+            found: if roles.is_empty() {
+                "no model is configured; the composer drafts alone".to_owned()
+            } else {
+                roles.join(", ")
+            },
+            remedy: None,
+        }
+    }
+}
+
+/// Texts that a gate must refuse, whatever the domain; `{}` is a table of it.
+const CANARIES: [&str; 12] = [
+    "SELECT 1; SELECT 2",
+    "COMMIT; DELETE FROM {}; SELECT 1",
+    "DELETE FROM {}",
+    "WITH gone AS (DELETE FROM {} RETURNING 1) SELECT * FROM gone",
+    "SELECT * INTO copied FROM {}",
+    "SELECT * FROM {} FOR UPDATE",
+    "SELECT pg_sleep(1)",
+    "SELECT pg_read_file('/etc/passwd')",
+    "SELECT query_to_xml('DELETE FROM x', true, true, '')",
+    "SELECT set_config('role', 'none', false)",
+    "SELECT rolname FROM pg_catalog.pg_authid",
+    "SELECT current_setting('is_superuser')",
+];
+
+/// Whether the gate refuses what it must and approves what it may.
+fn canaries(domain: &Domain) -> Check {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let table = domain.catalogue().iter().next().map_or_else(
+        || "nothing".to_owned(),
+        |relation| format!("{}.{}", quoted(&relation.table.schema), quoted(&relation.table.name)),
+    );
+    let through: Vec<&str> = CANARIES
+        .into_iter()
+        .filter(|text| domain.gate().check(&text.replace("{}", &table)).is_ok())
+        .collect();
+    let honest = domain.gate().check(&format!("SELECT count(*) FROM {table}"));
+    let (passed, found) = match (through.as_slice(), honest) {
+        ([], Ok(_)) => (true, format!("{} attacks refused, an honest query approved", CANARIES.len())),
+        ([], Err(rejection)) => (false, format!("an honest query was refused: {}", rejection.message)),
+        (through, _) => (false, format!("let through: {}", through.join(" | "))),
+    };
+    check(
+        "gate-sees-canaries",
+        "attacks of each kind and one honest query at the gate",
+        passed,
+        found,
+        "stop the host: this build must not serve",
+    )
+}
+
+fn check(name: &'static str, tried: &str, passed: bool, found: String, remedy: &str) -> Check {
+    Check {
+        name,
+        outcome: if passed { CheckOutcome::Passed } else { CheckOutcome::Failed },
+        tried: tried.to_owned(),
+        found,
+        remedy: (!passed).then(|| remedy.to_owned()),
+    }
+}

@@ -1,0 +1,178 @@
+//! From a configuration to a host in service: components loaded by their grants, sources connected, packs opened.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use airlock_database::{Source, SourceConfig};
+use airlock_knowledge::Pack;
+use airlock_models::Models;
+use airlock_pipeline::{Domain, Host, HostOptions};
+use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig};
+use anyhow::Context;
+
+use crate::config::{Config, SourceSettings};
+use crate::exit::usage;
+
+/// File beside the components that says what each may be and have.
+const GRANTS: &str = "grants.toml";
+
+/// The host that a configuration describes.
+///
+/// # Errors
+/// With what is wrong and where: a component that wants more than its grant, a source that does not answer, a pack that
+/// does not fit.
+pub async fn host(config: &Config) -> anyhow::Result<Host> {
+    let models = models(config)?;
+    let (runtime, registry) = components(&config.components)?;
+    let mut domains = Vec::new();
+    let mut sources = BTreeMap::new();
+    for pack in packs(config)? {
+        domains.push(open(config, &mut sources, &pack).await?);
+    }
+    if domains.is_empty() {
+        return Err(usage(format!(
+            "there is no domain to serve: {} holds no pack whose source is configured under [sources]",
+            config.domains.display()
+        )));
+    }
+    let options = HostOptions { deadline: config.ask_deadline, asks_at_once: config.asks_at_once };
+    Ok(Host::new(domains, runtime, registry, models, options))
+}
+
+/// The models that a configuration names.
+///
+/// # Errors
+/// Naming the key.
+pub fn models(config: &Config) -> anyhow::Result<Models> {
+    Models::from_config(&config.models, |name| std::env::var(name).ok()).map_err(usage)
+}
+
+/// Loads every component of a folder by its grant.
+///
+/// # Errors
+/// When the folder has no grants, or a component is not what its grant says.
+pub fn components(folder: &Path) -> anyhow::Result<(Runtime, Registry)> {
+    let runtime = Runtime::new(RuntimeConfig { cache_dir: compiled_cache(), ..RuntimeConfig::default() })?;
+    let registry = Registry::new();
+    for component in load_all(&runtime, folder)? {
+        registry.install(&component);
+    }
+    Ok((runtime, registry))
+}
+
+/// The components of a folder, in the order of its grants.
+///
+/// # Errors
+/// As [`components`].
+pub fn load_all(runtime: &Runtime, folder: &Path) -> anyhow::Result<Vec<Component>> {
+    let path = folder.join(GRANTS);
+    if !path.is_file() {
+        return Err(usage(format!(
+            "plugins.dir: {} has no {GRANTS}: `cargo xtask plugins` builds the components and their grants",
+            folder.display()
+        )));
+    }
+    let grants = Grants::read(&path).map_err(usage)?;
+    grants
+        .iter()
+        .map(|grant| {
+            let file = folder.join(format!("{}.wasm", grant.component));
+            let bytes = std::fs::read(&file)
+                .with_context(|| format!("the component {} cannot be read", file.display()))?;
+            runtime.load(&bytes, grant).map_err(usage)
+        })
+        .collect()
+}
+
+/// Where compiled components are kept between starts; nowhere when the user has no such folder.
+fn compiled_cache() -> Option<PathBuf> {
+    let base = match (std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")) {
+        (Some(base), _) if !base.is_empty() => PathBuf::from(base),
+        (_, Some(home)) if !home.is_empty() => PathBuf::from(home).join(".cache"),
+        _ => return None,
+    };
+    Some(base.join("airlock").join("compiled"))
+}
+
+/// The packs that are to be served: those named, or all whose source is configured.
+///
+/// # Errors
+/// With the report of a pack that cannot be read.
+pub fn packs(config: &Config) -> anyhow::Result<Vec<Pack>> {
+    let mut packs = all_packs(config)?;
+    if config.load.is_none() {
+        packs.retain(|pack| config.sources.contains_key(&pack.settings.source));
+    }
+    match packs.iter().find(|pack| !config.sources.contains_key(&pack.settings.source)) {
+        None => Ok(packs),
+        Some(pack) => Err(usage(format!(
+            "domain `{}` reads the source `{}`, and there is no [sources.{}] in the configuration",
+            pack.name, pack.settings.source, pack.settings.source
+        ))),
+    }
+}
+
+/// The packs named in the configuration, or all of its folder.
+///
+/// # Errors
+/// As [`packs`].
+pub fn all_packs(config: &Config) -> anyhow::Result<Vec<Pack>> {
+    let folders: Vec<PathBuf> = match &config.load {
+        Some(names) => names.iter().map(|name| config.domains.join(name)).collect(),
+        None => {
+            let entries = std::fs::read_dir(&config.domains).map_err(|error| {
+                usage(format!("domains.dir: {} cannot be read: {error}", config.domains.display()))
+            })?;
+            let mut found: Vec<PathBuf> = entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.join("domain.toml").is_file())
+                .collect();
+            found.sort();
+            found
+        }
+    };
+    folders
+        .iter()
+        .map(|folder| {
+            Pack::read(folder)
+                .map_err(|report| usage(format!("the pack {} is wrong:\n{report}", folder.display())))
+        })
+        .collect()
+}
+
+/// Opens one domain over its source; domains over the same source share its connections.
+///
+/// # Errors
+/// When the source does not answer or the pack does not fit it.
+pub async fn open(
+    config: &Config,
+    sources: &mut BTreeMap<String, Source>,
+    pack: &Pack,
+) -> anyhow::Result<Domain> {
+    let name = &pack.settings.source;
+    let source = match sources.get(name) {
+        Some(source) => source.clone(),
+        None => {
+            let settings =
+                config.sources.get(name).ok_or_else(|| usage(format!("there is no [sources.{name}]")))?;
+            let source = connect(name, settings).await?;
+            sources.insert(name.clone(), source.clone());
+            source
+        }
+    };
+    Domain::open(pack, source).await.map_err(|error| match error {
+        airlock_pipeline::DomainError::Source { .. } => anyhow::Error::new(error),
+        other => usage(other),
+    })
+}
+
+/// Connects to a source and refuses a credential that could do more than read.
+async fn connect(name: &str, settings: &SourceSettings) -> anyhow::Result<Source> {
+    let config = SourceConfig {
+        pool_size: settings.connections,
+        statement_timeout: settings.statement_timeout,
+        ..SourceConfig::new(&settings.url)
+    };
+    Source::connect(config).await.with_context(|| format!("the source `{name}` cannot be reached"))
+}

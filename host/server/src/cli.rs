@@ -1,0 +1,174 @@
+//! The command line, as a person types it. Meaning is given to it in `commands`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Questions in plain English, answered from PostgreSQL by components that hold no authority.
+#[derive(Debug, Parser)]
+#[command(
+    name = "airlock",
+    version,
+    max_term_width = 110,
+    after_help = "Exit codes: 0 done, 1 the answer is no (refused, clarification, gave up, rejected), 2 usage, 3 infrastructure."
+)]
+pub struct Cli {
+    /// Configuration file.
+    #[arg(long, global = true, value_name = "FILE", env = "AIRLOCK_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Print JSON: one object, or one a line for lists.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Log more to stderr; twice for everything.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// A private PostgreSQL, the hardware shop loaded, the server up, one question answered.
+    Demo(Demo),
+    /// Serve the HTTP API and the page.
+    Serve(Serve),
+    /// Ask a question.
+    Ask(Ask),
+    /// Show what a model would see for a question, block by block.
+    Context(Context),
+    /// Judge SQL from stdin by the gate: plain SQL, or one JSON object {"id","sql"} a line.
+    CheckSql(CheckSql),
+    /// Domain packs.
+    #[command(subcommand)]
+    Domain(Domain),
+    /// Components.
+    #[command(subcommand)]
+    Plugin(Plugin),
+    /// Try every claim of this installation: each check attempts what must not work.
+    Doctor,
+    /// Create the reader role of a data source; the administrator's address is read here and nowhere else. The role's
+    /// password is AIRLOCK_READER_PASSWORD, or a random one.
+    Setup(Setup),
+}
+
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Folder of components and their grants, as `cargo xtask plugins` makes it.
+    #[arg(long, value_name = "DIR")]
+    pub components: PathBuf,
+    /// Folder of domain packs.
+    #[arg(long, value_name = "DIR", default_value = "domains")]
+    pub domains: PathBuf,
+    /// Where the private PostgreSQL keeps its data; the user's data folder when left out.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Stop after the answer, with the exit code that tells its outcome.
+    #[arg(long)]
+    pub once: bool,
+    /// The question to ask.
+    #[arg(long, value_name = "TEXT", default_value = "How many bills were raised in July 2026?")]
+    pub question: String,
+    /// Address to serve on; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Address to serve on; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Ask {
+    /// The question.
+    pub question: String,
+    /// The domain; may be left out when there is only one.
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// One attempt, no repair.
+    #[arg(long)]
+    pub baseline: bool,
+    /// Answer as of this moment: RFC 3339, or a date.
+    #[arg(long, value_name = "TIME")]
+    pub now: Option<String>,
+    /// Rows wanted at most.
+    #[arg(long, value_name = "N")]
+    pub max_rows: Option<u32>,
+    /// The ask this one follows.
+    #[arg(long, value_name = "ASK-ID")]
+    pub follow_up_of: Option<String>,
+    /// The option chosen, when the question was asked before and ended in a clarification.
+    #[arg(long, value_name = "OPTION")]
+    pub choice: Option<String>,
+    /// Ask a running server at this address instead of starting a host for the question.
+    #[arg(long, value_name = "URL", env = "AIRLOCK_SERVER")]
+    pub server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Context {
+    /// The question.
+    pub question: String,
+    /// The domain; may be left out when there is only one.
+    #[arg(long)]
+    pub domain: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckSql {
+    /// The domain; may be left out when there is only one.
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// A saved catalogue instead of the live one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["domain", "run", "save_catalogue"])]
+    pub catalogue: Option<PathBuf>,
+    /// Save the live catalogue to this file and exit.
+    #[arg(long, value_name = "FILE")]
+    pub save_catalogue: Option<PathBuf>,
+    /// Run what is approved and add its rows.
+    #[arg(long)]
+    pub run: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Domain {
+    /// Check a pack: all problems in one report. With a data source configured, against its live catalogue.
+    Check {
+        /// The pack's folder.
+        dir: PathBuf,
+    },
+    /// List the domains of this configuration.
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Plugin {
+    /// List components: stage, name, digest, imports.
+    List,
+    /// Check one component against its grant without running it.
+    Check {
+        /// The component.
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Setup {
+    /// Address of an administrator of the data source.
+    #[arg(long, value_name = "URL", env = "AIRLOCK_ADMIN_URL", hide_env_values = true)]
+    pub admin_url: String,
+    /// The domain whose relations the reader is granted; may be left out when there is only one.
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// Name of the role.
+    #[arg(long, value_name = "ROLE", default_value = "airlock_reader")]
+    pub reader: String,
+    /// Also take from PUBLIC what a reader must never have; touches other users of the database.
+    #[arg(long)]
+    pub harden: bool,
+    /// Only print the statements, for a DBA.
+    #[arg(long)]
+    pub print: bool,
+}

@@ -1,0 +1,35 @@
+//! One file a command.
+
+mod ask;
+mod check_sql;
+mod context;
+mod demo;
+mod doctor;
+mod domain;
+mod plugin;
+mod serve;
+mod setup;
+
+use crate::cli::{Cli, Command};
+use crate::config::Config;
+use crate::exit::{Exit, usage};
+
+/// Runs the command.
+///
+/// # Errors
+/// Whatever kept it from an answer.
+pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
+    let (file, json) = (cli.config, cli.json);
+    let config = || Config::read(file.as_deref(), |name| std::env::var(name).ok()).map_err(usage);
+    match cli.command {
+        Command::Demo(demo) => demo::run(demo, json).await,
+        Command::Serve(serve) => serve::run(serve, config()?, json).await,
+        Command::Ask(ask) => ask::run(ask, config, json).await,
+        Command::Context(context) => context::run(context, &config()?, json).await,
+        Command::CheckSql(check) => check_sql::run(check, config, json).await,
+        Command::Domain(domain) => domain::run(domain, config, json).await,
+        Command::Plugin(plugin) => plugin::run(plugin, &config()?, json),
+        Command::Doctor => doctor::run(&config()?, json).await,
+        Command::Setup(setup) => setup::run(setup, &config()?, json).await,
+    }
+}

@@ -1,0 +1,76 @@
+//! `airlock serve`: the HTTP API and the page until a signal.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_pipeline::Host;
+use serde_json::json;
+
+use crate::cli::Serve;
+use crate::config::{Config, parse_listen};
+use crate::exit::{Exit, usage};
+use crate::{boot, http, output};
+
+/// How long asks in flight are waited for when the server stops.
+const GRACE: Duration = Duration::from_secs(15);
+
+/// Serves until Ctrl-C or a termination signal.
+///
+/// # Errors
+/// When the host cannot be put in service or the address is taken.
+pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<Exit> {
+    let listen = match &serve.listen {
+        Some(text) => parse_listen(text).map_err(usage)?,
+        None => config.listen,
+    };
+    let bound = http::bind(listen).await?;
+    let host = Arc::new(boot::host(&config).await?);
+    let page = format!("http://{}/", bound.address());
+    if as_json {
+        output::json(&json!({"page": page}))?;
+    } else {
+        println!("Serving on {page}");
+    }
+    until_stopped(bound, host).await?;
+    Ok(Exit::Done)
+}
+
+/// Serves until a signal, then finishes asks in flight, within a grace.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn until_stopped(bound: http::Bound, host: Arc<Host>) -> anyhow::Result<()> {
+    let (told, mut stop) = tokio::sync::watch::channel(false);
+    let serving = bound.serve(host, async move {
+        let _ = stop.wait_for(|stop| *stop).await;
+    });
+    let mut serving = std::pin::pin!(serving);
+    tokio::select! {
+        ended = &mut serving => return ended,
+        () = signal() => {}
+    }
+    let _ = told.send(true);
+    match tokio::time::timeout(GRACE, serving).await {
+        Ok(ended) => ended,
+        Err(_) => {
+            tracing::warn!("asks were still running after the grace and were cancelled");
+            Ok(())
+        }
+    }
+}
+
+/// Done at Ctrl-C or a termination signal.
+pub async fn signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        Err(_) => {
+            let _ = tokio::signal::ctrl_c().await;
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The configuration: one TOML file, environment over it.
+//!
+//! Parsed once into what was written ([`File`]) and resolved once into what it means ([`Config`]). Unknown keys are errors.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use airlock_models::ModelsConfig;
+use serde::Deserialize;
+use thiserror::Error;
+
+/// The file as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct File {
+    server: ServerTable,
+    sources: BTreeMap<String, SourceTable>,
+    domains: DomainsTable,
+    plugins: PluginsTable,
+    models: ModelsConfig,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ServerTable {
+    listen: Option<String>,
+    ask_deadline_seconds: Option<u64>,
+    asks_at_once: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceTable {
+    url: Option<String>,
+    url_env: Option<String>,
+    #[serde(default)]
+    connections: Option<usize>,
+    #[serde(default)]
+    statement_timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DomainsTable {
+    dir: Option<PathBuf>,
+    load: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PluginsTable {
+    dir: Option<PathBuf>,
+}
+
+/// A data source.
+#[derive(Clone)]
+pub struct SourceSettings {
+    /// libpq connection string; may hold a password, so it has no `Debug`.
+    pub url: String,
+    /// Connections kept for the reader.
+    pub connections: usize,
+    /// Time one statement may take.
+    pub statement_timeout: Duration,
+}
+
+/// The configuration as it is meant.
+pub struct Config {
+    /// Address of the HTTP server.
+    pub listen: SocketAddr,
+    /// Time for one ask.
+    pub ask_deadline: Duration,
+    /// Asks worked on at once.
+    pub asks_at_once: usize,
+    /// Data sources by name.
+    pub sources: BTreeMap<String, SourceSettings>,
+    /// Folder of domain packs.
+    pub domains: PathBuf,
+    /// Packs to load; all of the folder whose source is configured when absent.
+    pub load: Option<Vec<String>>,
+    /// Folder of components.
+    pub components: PathBuf,
+    /// Models.
+    pub models: ModelsConfig,
+}
+
+/// What is wrong with the configuration.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("the configuration {0} cannot be read: {1}")]
+    Read(PathBuf, std::io::Error),
+    /// The file is not what it should be.
+    #[error("the configuration {0} is wrong: {1}")]
+    Parse(PathBuf, String),
+    /// An address is none.
+    #[error("server.listen: `{0}` is not an address with a port, such as 127.0.0.1:8080")]
+    Listen(String),
+    /// A source without an address.
+    #[error("sources.{0}: give `url`, or `url_env` with the name of an environment variable that is set")]
+    Source(String),
+    /// A number out of range.
+    #[error("{key} must be from {least} to {most}")]
+    Range {
+        /// The key.
+        key: String,
+        /// Least value.
+        least: u64,
+        /// Most.
+        most: u64,
+    },
+    /// Not a number of seconds.
+    #[error("AIRLOCK_MODEL_DEADLINE_SECONDS: `{0}` is not a number of seconds from 1 to 600")]
+    Deadline(String),
+    /// Half a model.
+    #[error("AIRLOCK_MODEL_URL and AIRLOCK_MODEL go together: set both or neither")]
+    HalfModel,
+}
+
+/// Where the configuration is looked for when no file is named.
+const DEFAULT_FILE: &str = "airlock.toml";
+
+impl Config {
+    /// Reads the file (or `airlock.toml` in the working folder, or nothing) and the environment.
+    ///
+    /// # Errors
+    /// [`ConfigError`], naming the key.
+    pub fn read(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if file.is_none() && error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(ConfigError::Read(path.to_owned(), error)),
+        };
+        let parsed: File =
+            toml::from_str(&text).map_err(|error| ConfigError::Parse(path.to_owned(), error.to_string()))?;
+        Self::resolve(parsed, path.parent().unwrap_or(Path::new("")), variable)
+    }
+
+    /// Gives meaning to what was written. Relative paths are relative to the file.
+    fn resolve(
+        file: File,
+        base: &Path,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let listen =
+            variable("AIRLOCK_LISTEN").or(file.server.listen).unwrap_or_else(|| "127.0.0.1:8080".to_owned());
+        let listen = parse_listen(&listen)?;
+        let mut sources = BTreeMap::new();
+        for (name, table) in file.sources {
+            let from_variable = table.url_env.as_deref().and_then(&variable);
+            let url = from_variable.or(table.url).ok_or_else(|| ConfigError::Source(name.clone()))?;
+            let key = |key: &str| format!("sources.{name}.{key}");
+            let connections = within(table.connections.map(|n| n as u64), 4, 1, 64, key("connections"))?;
+            let timeout =
+                within(table.statement_timeout_ms, 5_000, 10, 600_000, key("statement_timeout_ms"))?;
+            let settings = SourceSettings {
+                url,
+                connections: usize::try_from(connections).unwrap_or(4),
+                statement_timeout: Duration::from_millis(timeout),
+            };
+            sources.insert(name, settings);
+        }
+        let mut models = match (variable("AIRLOCK_MODEL_URL"), variable("AIRLOCK_MODEL")) {
+            (Some(url), Some(model)) => {
+                let single = ModelsConfig::single(&url, &model, variable("AIRLOCK_MODEL_KEY").as_deref());
+                ModelsConfig {
+                    deadline_seconds: file.models.deadline_seconds,
+                    prices: file.models.prices,
+                    ..single
+                }
+            }
+            (None, None) => file.models,
+            _ => return Err(ConfigError::HalfModel),
+        };
+        if let Some(text) = variable("AIRLOCK_MODEL_DEADLINE_SECONDS") {
+            let seconds = text.parse().map_err(|_| ConfigError::Deadline(text))?;
+            models.deadline_seconds = Some(seconds);
+        }
+        let deadline = within(
+            file.server.ask_deadline_seconds,
+            120,
+            1,
+            3_600,
+            "server.ask_deadline_seconds".to_owned(),
+        )?;
+        let asks = within(
+            file.server.asks_at_once.map(|n| n as u64),
+            64,
+            1,
+            1_024,
+            "server.asks_at_once".to_owned(),
+        )?;
+        Ok(Self {
+            listen,
+            ask_deadline: Duration::from_secs(deadline),
+            asks_at_once: usize::try_from(asks).unwrap_or(64),
+            sources,
+            domains: base.join(file.domains.dir.unwrap_or_else(|| PathBuf::from("domains"))),
+            load: file.domains.load,
+            components: base.join(file.plugins.dir.unwrap_or_else(|| PathBuf::from("components"))),
+            models,
+        })
+    }
+}
+
+/// Reads an address to listen on.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
+    text.parse().map_err(|_| ConfigError::Listen(text.to_owned()))
+}
+
+fn within(value: Option<u64>, default: u64, least: u64, most: u64, key: String) -> Result<u64, ConfigError> {
+    match value.unwrap_or(default) {
+        value if (least..=most).contains(&value) => Ok(value),
+        _ => Err(ConfigError::Range { key, least, most }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        let parsed =
+            toml::from_str(text).map_err(|error| ConfigError::Parse(PathBuf::new(), error.to_string()))?;
+        Config::resolve(parsed, Path::new("/etc/airlock"), |name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn environment_wins_over_the_file_and_paths_are_beside_it() {
+        let text = r#"
+            [server]
+            listen = "127.0.0.1:1"
+            [sources.shop]
+            url_env = "SHOP_URL"
+            url = "host=elsewhere"
+            [plugins]
+            dir = "c""#;
+        let config = resolve(text, &[("AIRLOCK_LISTEN", "127.0.0.1:9"), ("SHOP_URL", "host=here")]).unwrap();
+        assert_eq!(config.listen.port(), 9);
+        assert_eq!(config.sources["shop"].url, "host=here");
+        assert_eq!(config.components, Path::new("/etc/airlock/c"));
+        assert!(!config.models.roles.contains_key("fast"));
+        let config =
+            resolve("", &[("AIRLOCK_MODEL_URL", "http://127.0.0.1:1"), ("AIRLOCK_MODEL", "m")]).unwrap();
+        assert!(config.models.roles.contains_key("fast"));
+    }
+
+    #[test]
+    fn the_documented_configuration_is_read() {
+        let page = include_str!("../../../../docs/configuration.md");
+        let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let config = resolve(example, &[("SHOP_READER_URL", "host=x")]).unwrap();
+        assert_eq!(config.load.as_deref(), Some(["hardware-shop".to_owned()].as_slice()));
+        let keys = |_: &str| Some("key".to_owned());
+        assert!(airlock_models::Models::from_config(&config.models, keys).unwrap().available());
+    }
+
+    #[test]
+    fn a_mistake_is_named_by_its_key() {
+        for (text, variables, want) in [
+            ("[server]\nlisten = \"nowhere\"", vec![], "server.listen"),
+            ("[server]\nask_deadline_seconds = 0", vec![], "server.ask_deadline_seconds"),
+            ("[server]\nlissten = \"x\"", vec![], "lissten"),
+            ("[sources.shop]\n", vec![], "sources.shop"),
+            ("[sources.shop]\nurl = \"host=x\"\nconnections = 0", vec![], "sources.shop.connections"),
+            ("", vec![("AIRLOCK_MODEL", "m")], "AIRLOCK_MODEL_URL"),
+        ] {
+            let error = resolve(text, &variables).err().unwrap().to_string();
+            assert!(error.contains(want), "{text:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! `POST /api/ask`.
+
+use std::sync::Arc;
+
+use airlock_pipeline::Host;
+use airlock_pipeline::progress::Reporter;
+use airlock_types::{Answer, AskRequest, Outcome, RawAskRequest};
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+
+use super::problem::Problem;
+
+/// Answers a question. The four endings that are answers come with 200; a failed ask is a problem with its history.
+///
+/// A client that goes away drops this future, and with it the statement on the database server.
+pub async fn ask(
+    State(host): State<Arc<Host>>,
+    body: Result<Json<RawAskRequest>, JsonRejection>,
+) -> Result<Json<Answer>, Problem> {
+    let Json(raw) = body?;
+    let request = AskRequest::try_from(raw)?;
+    let finished = host.ask(&request, Reporter::silent()).await?;
+    if finished.answer.outcome == Outcome::Failed {
+        return Err(Problem::of_failed(finished.fault.as_ref(), finished.answer));
+    }
+    Ok(Json(finished.answer))
+}

@@ -1,0 +1,92 @@
+//! Who may talk to a server on loopback: programs of this machine, and pages this server itself has served.
+//!
+//! A page of another site can make a browser resolve its own name to 127.0.0.1 (DNS rebinding) or post to it across
+//! origins; the `Host` and `Origin` headers tell.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::problem::Problem;
+
+/// Names under which this server may be addressed, with the port.
+#[derive(Debug, Clone)]
+pub struct Names(Arc<[String]>);
+
+impl Names {
+    /// The names of a loopback listener.
+    pub fn of(address: SocketAddr) -> Self {
+        let port = address.port();
+        let mut names = vec![
+            format!("localhost:{port}"),
+            format!("127.0.0.1:{port}"),
+            format!("[::1]:{port}"),
+            address.to_string(),
+        ];
+        if port == 80 {
+            names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+        }
+        Self(names.into())
+    }
+
+    fn allow(&self, headers: &HeaderMap) -> bool {
+        let known = |name: &str| self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
+        let host = headers.get(HOST).and_then(|value| value.to_str().ok());
+        let origin = headers
+            .get(ORIGIN)
+            .map(|value| value.to_str().ok().and_then(|text| text.strip_prefix("http://")));
+        host.is_some_and(known) && origin.is_none_or(|origin| origin.is_some_and(known))
+    }
+}
+
+/// Refuses what is addressed to another name or sent by another site's page.
+pub async fn check(State(names): State<Names>, request: Request, next: Next) -> Response {
+    if names.allow(request.headers()) {
+        next.run(request).await
+    } else {
+        tracing::warn!(
+            path = request.uri().path(),
+            "a request for another host or from another origin was refused"
+        );
+        Problem::new(
+            StatusCode::FORBIDDEN,
+            "foreign-origin",
+            "This server answers only requests addressed to its own loopback address, and pages it served itself.",
+        )
+        .into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_its_own_names_and_origins_pass() {
+        let names = Names::of("127.0.0.1:8080".parse().unwrap());
+        for (host, origin, want) in [
+            (Some("127.0.0.1:8080"), None, true),
+            (Some("localhost:8080"), Some("http://localhost:8080"), true),
+            (Some("LOCALHOST:8080"), None, true),
+            (Some("evil.example:8080"), None, false),
+            (Some("127.0.0.1:8080"), Some("http://evil.example"), false),
+            (Some("127.0.0.1:8080"), Some("null"), false),
+            (Some("127.0.0.1"), None, false),
+            (None, None, false),
+        ] {
+            let mut headers = HeaderMap::new();
+            if let Some(host) = host {
+                headers.insert(HOST, host.parse().unwrap());
+            }
+            if let Some(origin) = origin {
+                headers.insert(ORIGIN, origin.parse().unwrap());
+            }
+            assert_eq!(names.allow(&headers), want, "{host:?} {origin:?}");
+        }
+    }
+}

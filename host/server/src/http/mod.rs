@@ -1,0 +1,90 @@
+//! The HTTP API and the page.
+
+mod ask;
+mod guard;
+mod health;
+mod page;
+mod problem;
+mod schema;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use airlock_pipeline::Host;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::exit::usage;
+
+pub use health::report as health_report;
+
+/// Most bytes of a request's body: a question has at most 4,000 characters.
+const BODY_LIMIT: usize = 64 * 1024;
+
+/// The routes over a host. `allowed` are the names a `Host` header may carry.
+pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
+    Router::new()
+        .route("/", get(page::index))
+        .route("/app.js", get(page::script))
+        .route("/app.css", get(page::style))
+        .route("/api/ask", post(ask::ask))
+        .route("/api/schema", get(schema::schema))
+        .route("/api/domains", get(schema::domains))
+        .route("/api/health", get(health::health))
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .fallback(problem::not_found)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(axum::middleware::from_fn_with_state(allowed, guard::check))
+        .layer(CatchPanicLayer::custom(problem::panicked))
+        .with_state(host)
+}
+
+/// A server that is listening but not yet serving.
+pub struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// Takes the address.
+///
+/// # Errors
+/// When it is not a loopback address (there are no keys yet to guard another one), or is taken.
+pub async fn bind(address: SocketAddr) -> anyhow::Result<Bound> {
+    if !address.ip().is_loopback() {
+        return Err(usage(format!(
+            "server.listen: {address} can be reached from other machines, and this server has no keys to guard it: listen \
+             on a loopback address such as 127.0.0.1:8080 and put a proxy that authenticates in front"
+        )));
+    }
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        usage(format!("server.listen: {address} cannot be listened on ({error}): choose another port, or 0 for a free one"))
+    })?;
+    let address = listener.local_addr()?;
+    Ok(Bound { listener, address })
+}
+
+impl Bound {
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is done; asks in flight are finished first.
+    ///
+    /// # Errors
+    /// When the listener fails.
+    pub async fn serve(
+        self,
+        host: Arc<Host>,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> anyhow::Result<()> {
+        let router = router(host, guard::Names::of(self.address));
+        axum::serve(self.listener, router).with_graceful_shutdown(stop).await?;
+        Ok(())
+    }
+}

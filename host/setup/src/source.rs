@@ -1,0 +1,124 @@
+//! The reader of a data source that is somebody else's: over an administrator's connection string, TLS included.
+
+use airlock_database::ConnectionString;
+use airlock_database::connection_string::{Address, RootCertificates};
+use tokio_postgres::Client;
+
+use crate::error::SetupError;
+use crate::roles::{Plan, Refused, Role, Statement, Verdict, plan, try_all};
+use crate::sql::connection_value;
+
+/// An administrator's connection. The one place that holds such a credential.
+pub struct Administrator {
+    target: ConnectionString,
+    client: Client,
+}
+
+/// What was set up.
+#[derive(Debug)]
+pub struct Done {
+    /// The reader's connection string, its password included: to be shown once or written where only its user reads.
+    pub reader_url: String,
+    /// Statements that the server refused and that were not needed.
+    pub refused: Vec<Refused>,
+    /// What was tried as the reader.
+    pub proven: Vec<Verdict>,
+}
+
+impl Administrator {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When the text is no connection string, or the server does not let the administrator in.
+    pub async fn connect(url: &str) -> Result<Self, SetupError> {
+        let wrong = |reason: String| SetupError::Database {
+            doing: "connecting as the administrator".to_owned(),
+            reason,
+        };
+        let target: ConnectionString =
+            url.parse().map_err(|error: airlock_database::connection_string::ConnectionStringError| {
+                wrong(error.to_string())
+            })?;
+        let client = target.client().await.map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { target, client })
+    }
+
+    /// The database it is connected to.
+    #[must_use]
+    pub fn database(&self) -> &str {
+        &self.target.database
+    }
+
+    /// The plan for a role. Changes nothing.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub async fn plan(&self, role: &Role) -> Result<Plan, SetupError> {
+        plan(&self.client, role).await
+    }
+}
+
+/// Carries out a plan, each statement given to `show` first, and proves the role by connecting as it.
+///
+/// # Errors
+/// When a needed statement is refused, or the role can do what it must not.
+pub async fn set_up(
+    admin: &mut Administrator,
+    plan: &Plan,
+    show: impl FnMut(&Statement),
+) -> Result<Done, SetupError> {
+    let refused = plan.apply(&mut admin.client, show).await?;
+    let reader = admin.target.for_role(&plan.role.name, plan.role.password.reveal());
+    let client = reader.client().await.map_err(|error| SetupError::Database {
+        doing: format!("connecting as `{}`", plan.role.name),
+        reason: error.to_string(),
+    })?;
+    let proven = try_all(&client, &plan.trials).await?;
+    let failed: Vec<Verdict> = proven.iter().filter(|verdict| !verdict.passed()).cloned().collect();
+    if !failed.is_empty() {
+        return Err(SetupError::Unproven { role: plan.role.name.clone(), failed });
+    }
+    Ok(Done { reader_url: spell(&reader, plan.role.password.reveal()), refused, proven })
+}
+
+/// A connection string in key=value form, with the password that [`ConnectionString`] itself never shows.
+fn spell(target: &ConnectionString, password: &str) -> String {
+    let join = |words: Vec<String>| connection_value(&words.join(","));
+    let hosts = target.addresses.iter().map(|address| match address {
+        Address::Socket { directory, .. } => directory.display().to_string(),
+        Address::Tcp { host, .. } => host.clone(),
+    });
+    let ports = target.addresses.iter().map(|address| match address {
+        Address::Socket { port, .. } | Address::Tcp { port, .. } => port.to_string(),
+    });
+    let mut out = format!(
+        "host={} port={} dbname={} user={} password={} sslmode={}",
+        join(hosts.collect()),
+        join(ports.collect()),
+        connection_value(&target.database),
+        connection_value(&target.user),
+        connection_value(password),
+        target.ssl_mode.as_str(),
+    );
+    if let RootCertificates::File(path) = &target.root_certificates {
+        out.push_str(" sslrootcert=");
+        out.push_str(&connection_value(&path.display().to_string()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readers_string_reads_back_as_the_same_target() {
+        let admin: ConnectionString =
+            "postgresql://boss:p%40ss@db1.example:5433,db2.example/my%20shop?sslmode=require"
+                .parse()
+                .unwrap();
+        let reader = admin.for_role("airlock_reader", "it's \\ secret");
+        let read: ConnectionString = spell(&reader, "it's \\ secret").parse().unwrap();
+        assert_eq!(read, reader);
+    }
+}
