@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use airlock_types::catalogue::Relation;
 use airlock_types::{Catalogue, TableRef};
+use serde::Serialize;
 
 use crate::guess::guess_joins;
 use crate::pack::BoundJoin;
@@ -12,7 +13,8 @@ use crate::pack::BoundJoin;
 pub const HOPS: usize = 6;
 
 /// Where a join comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum JoinOrigin {
     /// A foreign key of the catalogue.
     ForeignKey,
@@ -41,7 +43,7 @@ impl JoinOrigin {
 }
 
 /// How two tables join.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Join {
     /// The side whose rows have at most one partner, where there is such a side.
     pub from: TableRef,

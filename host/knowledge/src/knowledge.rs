@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use airlock_types::{Catalogue, ColumnRef, ContentHash, DomainName, TableRef};
 
+use crate::curated::Curated;
 use crate::exposure::Exposure;
 use crate::index::bm25f::{Bm25f, Match, merged};
 use crate::index::passages::{Passage, passages};
@@ -84,16 +85,19 @@ impl Knowledge {
         values: Vec<(ColumnRef, Vec<String>)>,
     ) -> Result<Self, PackReport> {
         let bound = pack.bind(&catalogue)?;
-        Ok(Self::from_bound(pack, bound, catalogue, values))
+        let curated = Curated::of_pack(pack, &bound);
+        Ok(Self::from_bound(pack, bound, catalogue, values, curated))
     }
 
-    /// The same from a pack that was bound before, or of which only what still holds is wanted.
+    /// The same from a pack that was bound before, or of which only what still holds is wanted, and with curated knowledge
+    /// from wherever it is kept.
     #[must_use]
     pub fn from_bound(
         pack: &Pack,
         bound: BoundPack,
         catalogue: Arc<Catalogue>,
         values: Vec<(ColumnRef, Vec<String>)>,
+        curated: Curated,
     ) -> Self {
         let views = views(&catalogue, &bound, &values);
         let indexed = indexed_values(&views, &bound.exposure, values);
@@ -109,8 +113,8 @@ impl Knowledge {
             table_names: documents::table_names(&views),
             columns: columns(&views),
             values: ValueIndex::new(&indexed),
-            examples: examples(pack, &bound),
-            lessons: lessons(pack),
+            examples: example_shelf(curated.examples),
+            lessons: lesson_shelf(curated.lessons),
             terms: Terms::new(&bound.terms),
             passages: passage_shelf(pack),
             position: views.iter().enumerate().map(|(at, view)| (view.table.clone(), at)).collect(),
@@ -368,41 +372,14 @@ fn columns(views: &[TableView]) -> Shelf<ColumnRef> {
     Shelf { items, index: documents::columns(views) }
 }
 
-/// Golden cases that the gate approves are examples: people wrote them, and a run of the golden cases verifies them.
-fn examples(pack: &Pack, bound: &BoundPack) -> Shelf<Arc<Example>> {
-    let items: Vec<Arc<Example>> = bound
-        .golden
-        .iter()
-        .filter_map(|index| {
-            let case = pack.golden.get(*index)?;
-            Some(Arc::new(Example {
-                id: case.id.value.clone(),
-                question: case.question.as_str().to_owned(),
-                sql: case.sql.as_ref()?.value.clone(),
-            }))
-        })
-        .collect();
-    let index = documents::examples(items.iter().map(AsRef::as_ref));
-    Shelf { items, index }
+fn example_shelf(examples: Vec<Example>) -> Shelf<Arc<Example>> {
+    let index = documents::examples(examples.iter());
+    Shelf { items: examples.into_iter().map(Arc::new).collect(), index }
 }
 
-fn lessons(pack: &Pack) -> Shelf<Arc<Lesson>> {
-    let items: Vec<Arc<Lesson>> = pack
-        .lessons
-        .iter()
-        .map(|lesson| {
-            Arc::new(Lesson {
-                id: ContentHash::of(format!("{} {}", lesson.kind.as_str(), lesson.text)).short(),
-                kind: lesson.kind,
-                text: lesson.text.clone(),
-                trigger: lesson.trigger.clone(),
-            })
-        })
-        .collect();
-    let tagged =
-        items.iter().zip(&pack.lessons).map(|(lesson, seed)| (lesson.as_ref(), seed.tags.as_slice()));
-    let index = documents::lessons(tagged);
-    Shelf { items, index }
+fn lesson_shelf(lessons: Vec<Lesson>) -> Shelf<Arc<Lesson>> {
+    let index = documents::lessons(lessons.iter());
+    Shelf { items: lessons.into_iter().map(Arc::new).collect(), index }
 }
 
 fn passage_shelf(pack: &Pack) -> Shelf<Passage> {

@@ -7,6 +7,7 @@
 //! [`Exposure`] permits) is handed to it.
 
 pub mod class;
+pub mod curated;
 pub mod exposure;
 mod guess;
 pub mod index;
@@ -19,6 +20,7 @@ pub mod tables;
 pub(crate) mod testing;
 
 pub use class::ColumnClass;
+pub use curated::Curated;
 pub use exposure::Exposure;
 pub use index::values::ValueHit;
 pub use joins::{Join, JoinOrigin};

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use airlock_types::{ColumnRef, TableRef};
+use serde::Serialize;
 
 use crate::pack::LessonKind;
 
@@ -30,7 +31,7 @@ pub struct ColumnHit {
 }
 
 /// A verified question with its SQL.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Example {
     /// Its identity.
     pub id: String,
@@ -41,7 +42,7 @@ pub struct Example {
 }
 
 /// A lesson.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lesson {
     /// Its identity: derived from its text, so that it stays when lines move.
     pub id: String,
@@ -51,10 +52,12 @@ pub struct Lesson {
     pub text: String,
     /// When it applies.
     pub trigger: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
 }
 
 /// A term of the glossary with one of its metrics, if it has any.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TermRecord {
     /// The word or words.
     pub name: String,

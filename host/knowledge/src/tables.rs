@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use airlock_types::catalogue::{Column, Relation, RelationKind, TypeFamily};
 use airlock_types::text::{Place, find_hidden, shorten};
 use airlock_types::{Catalogue, ColumnRef, TableRef};
+use serde::Serialize;
 
 use crate::class::ColumnClass;
 use crate::exposure::{Exposure, SAMPLE_CHARACTERS, SAMPLES};
-use crate::pack::{BoundPack, BoundTableNote, Covers};
+use crate::pack::{BoundPack, BoundTableNote, Covers, limits};
 
 /// A table as the domain knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TableView {
     /// The table.
     pub table: TableRef,
@@ -40,7 +41,7 @@ pub struct TableView {
 }
 
 /// A column as the domain knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ColumnView {
     /// Its name.
     pub name: String,
@@ -131,16 +132,22 @@ fn column_view(
         nullable: column.nullable,
         description: said(note.and_then(|note| note.note.as_deref()), column.comment.as_deref()),
         class,
-        enum_labels: column.enum_labels.clone(),
+        enum_labels: labels(&column.enum_labels),
         samples,
         synonyms: note.map(|note| note.synonyms.clone()).unwrap_or_default(),
     }
 }
 
-/// The note, else the comment. A comment is written by whoever owns the table: what is hidden in it is not passed on.
+/// The note, else the comment. A comment is written by whoever owns the table: one with hidden characters is not passed on,
+/// a long one is cut.
 fn said(note: Option<&str>, comment: Option<&str>) -> String {
     let comment = comment.filter(|comment| find_hidden(comment, Place::Prose).is_none());
-    note.or(comment).unwrap_or_default().to_owned()
+    shorten(note.or(comment).unwrap_or_default(), limits::NOTE)
+}
+
+/// Labels of an enum that can be read by whoever sees them.
+fn labels(labels: &[String]) -> Vec<String> {
+    labels.iter().filter(|label| find_hidden(label, Place::Prose).is_none()).cloned().collect()
 }
 
 /// A few values, cut to length; what has hidden characters is left out.

@@ -1,5 +1,12 @@
 //! The examples of the page that documents the format are a pack that reads and binds, and they use every key it lists.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what a test needs and does not find ends it"
+)]
+
 mod support;
 
 use std::collections::BTreeMap;

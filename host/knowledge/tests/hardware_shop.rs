@@ -1,11 +1,18 @@
 //! The demo's pack reads without a problem, fits its own schema, and is found by the words people use.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what a test needs and does not find ends it"
+)]
+
 mod support;
 
 use std::fs;
 use std::sync::Arc;
 
-use airlock_knowledge::{JoinOrigin, Knowledge, Pack};
+use airlock_knowledge::{Curated, JoinOrigin, Knowledge, Pack};
 use airlock_types::{ColumnRef, TableRef};
 
 fn knowledge() -> Knowledge {
@@ -27,7 +34,8 @@ fn knowledge() -> Knowledge {
             (column, values.iter().map(|value| (*value).to_owned()).collect())
         })
         .collect();
-    Knowledge::from_bound(&pack, bound, catalogue, values)
+    let curated = Curated::of_pack(&pack, &bound);
+    Knowledge::from_bound(&pack, bound, catalogue, values, curated)
 }
 
 fn table(name: &str) -> TableRef {

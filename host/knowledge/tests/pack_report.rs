@@ -1,5 +1,12 @@
 //! A pack with everything wrong gets one report that names each file and line, and no input of any kind panics.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what a test needs and does not find ends it"
+)]
+
 mod support;
 
 use std::fs;

@@ -143,13 +143,13 @@ pub(crate) fn terms<'a>(terms: impl Iterator<Item = &'a TermRecord>) -> Bm25f {
 }
 
 /// The index of lessons.
-pub(crate) fn lessons<'a>(lessons: impl Iterator<Item = (&'a Lesson, &'a [String])>) -> Bm25f {
+pub(crate) fn lessons<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> Bm25f {
     let mut builder = Builder::new(&LESSON_FIELDS);
-    for (lesson, tags) in lessons {
+    for lesson in lessons {
         builder.document();
         add_prose(&mut builder, 0, &lesson.text);
         add_prose(&mut builder, 1, &lesson.trigger);
-        add_all(&mut builder, 1, tags);
+        add_all(&mut builder, 1, &lesson.tags);
     }
     builder.build()
 }

@@ -120,6 +120,9 @@ const IRREGULAR: &[(&str, &str)] = &[
 
 /// Lower case, accents of Latin, Greek and Cyrillic off, compatibility forms replaced, joiners off.
 fn fold_word(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.nfkd()
         .filter(|c| !matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}'))
         .flat_map(char::to_lowercase)

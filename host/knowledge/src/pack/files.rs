@@ -40,6 +40,23 @@ impl PackFile {
         }
     }
 
+    /// Bytes the file may have.
+    fn limit(path: &str) -> u64 {
+        match path.split_once('/') {
+            Some(("docs", _)) => limits::DOCUMENT_BYTES,
+            Some(("db", _)) => limits::DATABASE_BYTES,
+            _ => limits::FILE_BYTES,
+        }
+    }
+
+    /// Reports a file that is too large.
+    pub(crate) fn check_size(&self, findings: &Findings) {
+        let limit = Self::limit(&self.path);
+        if self.bytes.len() as u64 > limit {
+            findings.add(&Spot::file(&self.path), "the file is too large", format!("at most {limit} bytes"));
+        }
+    }
+
     /// The text, and a finding for the first hidden character of it.
     pub(crate) fn prose(&self, findings: &Findings) -> Option<&str> {
         let text = self.text(findings)?;
@@ -74,7 +91,7 @@ pub(crate) fn collect(folder: &Path, findings: &Findings) -> Vec<PackFile> {
     let mut files = Vec::new();
     for name in reader.list("") {
         if NAMES.contains(&name.as_str()) {
-            files.extend(reader.read(&name, limits::FILE_BYTES));
+            files.extend(reader.read(&name));
         } else if let Some(near) = nearest(&name, NAMES) {
             let spot = Spot::file(&name.into());
             findings.add(&spot, "no file of a pack has this name", format!("did you mean `{near}`?"));
@@ -87,11 +104,11 @@ pub(crate) fn collect(folder: &Path, findings: &Findings) -> Vec<PackFile> {
         findings.add(&Spot::file(&"docs".into()), what, format!("at most {}", limits::DOCUMENTS));
     }
     for name in documents.into_iter().take(limits::DOCUMENTS) {
-        files.extend(reader.read(&format!("docs/{name}"), limits::DOCUMENT_BYTES));
+        files.extend(reader.read(&format!("docs/{name}")));
     }
     for name in ["schema.sql", "data.sql"] {
         if reader.root.join("db").join(name).exists() {
-            files.extend(reader.read(&format!("db/{name}"), limits::DATABASE_BYTES));
+            files.extend(reader.read(&format!("db/{name}")));
         }
     }
     files
@@ -113,7 +130,8 @@ impl Folder<'_> {
         names
     }
 
-    fn read(&self, path: &str, limit: u64) -> Option<PackFile> {
+    fn read(&self, path: &str) -> Option<PackFile> {
+        let limit = PackFile::limit(path);
         let path: Arc<str> = path.into();
         let spot = Spot::file(&path);
         let full = self.root.join(&*path);
@@ -136,10 +154,7 @@ impl Folder<'_> {
         let mut bytes = Vec::new();
         let read = fs::File::open(&full).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
         match read {
-            Ok(_) if bytes.len() as u64 > limit => {
-                self.findings.add(&spot, "the file is too large", format!("at most {limit} bytes"));
-                None
-            }
+            // One byte more than may be is read, so that a file that is too large is seen to be.
             Ok(_) => Some(PackFile { path, bytes }),
             Err(error) => {
                 self.findings.add(

@@ -110,6 +110,9 @@ impl Pack {
             })
             .ok();
         let found = |path: &str| files.iter().find(|file| &*file.path == path);
+        for file in files {
+            file.check_size(&findings);
+        }
         let toml = |path: &str| {
             let file = found(path)?;
             file.text(&findings).and_then(|text| read_toml(&file.path, text, &findings))
