@@ -132,15 +132,11 @@ impl<'a, H: Host> Case<'a, H> {
 
     /// A listed relation by its name as written. Without a schema, `public` goes before others.
     fn describe(&self, schema: Option<&str>, name: &str) -> Option<TableDetail> {
-        let mut named: Vec<_> = self
-            .host
-            .tables()
-            .into_iter()
-            .map(|summary| summary.table)
-            .filter(|table| table.name == name && schema.is_none_or(|schema| table.schema == schema))
-            .collect();
-        named.sort_by_key(|table| table.schema != "public");
-        self.host.describe(named.first()?)
+        let listed = self.host.tables().into_iter().map(|summary| summary.table);
+        let named =
+            listed.filter(|table| table.name == name && schema.is_none_or(|schema| table.schema == schema));
+        let found = named.min_by_key(|table| table.schema != "public")?;
+        self.host.describe(&found)
     }
 
     /// Every reference in a block that is written with the same names, the block's subqueries included when it is

@@ -31,7 +31,7 @@ pub fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     if edits.is_empty() {
         return None;
     }
-    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    edits.sort_unstable_by_key(|edit| (edit.span.start, edit.span.end));
     let mut out = String::with_capacity(text.len() + 32);
     let mut done = 0;
     for edit in edits {

@@ -4,21 +4,26 @@ use airlock_plugin_sdk::words::{edit_distance, identifier_words, singular};
 
 /// The one name that is close to `wanted`, when one is closer than all others.
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let mut scored: Vec<(usize, &str)> =
-        names.into_iter().filter_map(|name| closeness(wanted, name).map(|score| (score, name))).collect();
-    scored.sort_unstable();
-    scored.dedup();
-    match scored.as_slice() {
-        [(_, only)] => Some(only),
-        [(best, name), (second, _), ..] if best < second => Some(name),
-        _ => None,
+    let mut best: Option<(usize, &str)> = None;
+    let mut rivals = false;
+    for name in names {
+        let Some(score) = closeness(wanted, name) else { continue };
+        match best {
+            Some((least, found)) if score == least => rivals |= found != name,
+            Some((least, _)) if score > least => {}
+            _ => {
+                best = Some((score, name));
+                rivals = false;
+            }
+        }
     }
+    best.filter(|_| !rivals).map(|(_, name)| name)
 }
 
 /// How far a name is from the wanted one: 0 but for case, 1 but for plural, order of dress or abbreviation, else edits.
 /// None when it is another name altogether.
 fn closeness(wanted: &str, name: &str) -> Option<usize> {
-    let (a, b) = (wanted.to_lowercase(), name.to_lowercase());
+    let (a, b) = (wanted.to_ascii_lowercase(), name.to_ascii_lowercase());
     if a == b {
         return Some(0);
     }
@@ -38,7 +43,7 @@ fn closeness(wanted: &str, name: &str) -> Option<usize> {
 /// Whether a database's own suggestion is near enough to be followed: it suggests whatever is nearest, also `max_amt`
 /// for `min_amt`.
 pub fn believable(wanted: &str, suggested: &str) -> bool {
-    let (a, b) = (wanted.to_lowercase(), suggested.to_lowercase());
+    let (a, b) = (wanted.to_ascii_lowercase(), suggested.to_ascii_lowercase());
     let length = a.chars().count();
     digits(&a) == digits(&b) && (same_words(&a, &b) || edit_distance(&a, &b) <= (length / 4).max(1))
 }

@@ -99,7 +99,8 @@ impl<'a> Tokens<'a> {
     pub fn name(&self, index: usize) -> Option<String> {
         let written = self.written(index);
         match self.kind(index)? {
-            Kind::Word => Some(written.to_lowercase()),
+            // PostgreSQL folds ASCII letters only.
+            Kind::Word => Some(written.to_ascii_lowercase()),
             Kind::Quoted => Some(inside(written).replace("\"\"", "\"")),
             Kind::Backticked => Some(inside(written).to_owned()),
             _ => None,

@@ -68,7 +68,8 @@ fn normal(sql: &str) -> String {
                     text.push(' ');
                 }
             }
-            None => text.extend(c.to_lowercase()),
+            // PostgreSQL folds ASCII letters only.
+            None => text.push(c.to_ascii_lowercase()),
         }
     }
     text

@@ -43,7 +43,7 @@ fn foreign(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let translated = calls::translate_all(tokens.text)?;
     Some(Proposal {
         edits: vec![Edit::replace(0..tokens.text.len(), translated)],
-        change: format!("{} is written as PostgreSQL writes it.", tokens.written(at).to_uppercase()),
+        change: format!("{} is written as PostgreSQL writes it.", tokens.written(at).to_ascii_uppercase()),
         reason: "The function is another dialect's.".into(),
     })
 }
@@ -95,7 +95,7 @@ fn call(case: &Case<'_, impl Host>) -> Option<usize> {
         return Some(place).filter(|place| is_call(*place));
     }
     let message = case.failure.message.split("function ").nth(1)?;
-    let name = message.split(['(', ' ']).next()?.rsplit('.').next()?.trim_matches('"').to_lowercase();
+    let name = message.split(['(', ' ']).next()?.rsplit('.').next()?.trim_matches('"').to_ascii_lowercase();
     (0..tokens.all.len())
         .find(|index| is_call(*index) && tokens.name(*index).as_deref() == Some(name.as_str()))
 }

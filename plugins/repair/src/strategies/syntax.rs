@@ -105,7 +105,7 @@ fn brackets(tokens: &Tokens<'_>) -> Vec<Edit> {
 
 /// A name of a dialect that does not fold case: without quotes PostgreSQL folds it, which is what its catalogue has.
 fn foreign_name(name: &str) -> String {
-    let folded = name.to_lowercase();
+    let folded = name.to_ascii_lowercase();
     if identifier(&folded) == folded { name.to_owned() } else { identifier(name) }
 }
 
