@@ -109,7 +109,7 @@ impl Source {
             Step::new(objects::CASTS, &[]),
             Step::new(objects::EXTENSIONS, &[]),
         ];
-        let results = self.fixed(Begin::ReadOnlySnapshot, &self.fixed_settings(), &steps).await?;
+        let results = self.fixed(Begin::Snapshot, &self.fixed_settings(), &steps).await?;
         let mut results = results.into_iter().map(|result| result.rows);
         let mut next = || results.next().unwrap_or_default();
 
@@ -135,8 +135,7 @@ impl Source {
     /// # Errors
     /// [`DatabaseError`] of the connection or of the server.
     pub async fn catalogue_mark(&self) -> Result<ContentHash, DatabaseError> {
-        let results =
-            self.fixed(Begin::ReadOnlySnapshot, &self.fixed_settings(), &[Step::new(MARK, &[])]).await?;
+        let results = self.fixed(Begin::Snapshot, &self.fixed_settings(), &[Step::new(MARK, &[])]).await?;
         let mut mark = String::new();
         for row in results.iter().flat_map(|result| &result.rows) {
             for cell in cells(row) {

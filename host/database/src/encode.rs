@@ -13,6 +13,9 @@
 //! | everything else: texts, enums, `uuid`, dates, times, `interval`, `bytea` (`\x` hexadecimal), ranges, composites, `inet`, geometric, `bit`, `tsvector`, `xml`, types of extensions | string in PostgreSQL's text form |
 //! | a domain | as its base type |
 //!
+//! Two things meet in `null`: NULL and a `json` value that is itself `null`. Every other two values that PostgreSQL tells
+//! apart stay apart, given the column's type.
+//!
 //! Times with time zone are ISO 8601 in the zone of the transaction, `2026-07-15 17:30:00+05:30`; `infinity` and years
 //! before Christ are as PostgreSQL writes them.
 

@@ -162,6 +162,21 @@ impl DatabaseError {
         }
     }
 
+    /// Whether talking with TLS instead of without, or the other way round, may help: the server has no line for this way
+    /// in `pg_hba.conf`. A wrong password is not tried again: it must not go over a network in the clear as well.
+    pub(crate) fn invites_the_other_way(&self) -> bool {
+        match self {
+            Self::Tls { .. } => true,
+            Self::Authentication { code, .. } => code == "28000",
+            _ => false,
+        }
+    }
+
+    /// Whether another host of the same string would say the same.
+    pub(crate) const fn holds_for_every_host(&self) -> bool {
+        matches!(self, Self::Authentication { .. } | Self::UnknownDatabase { .. })
+    }
+
     /// Whether the same work may succeed on a fresh connection: the old one had died before.
     pub(crate) const fn is_lost_connection(&self) -> bool {
         matches!(self, Self::Lost(_))

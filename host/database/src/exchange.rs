@@ -9,19 +9,19 @@ use crate::wire::{Event, Field, ServerError, Step, Wire, cells};
 /// How a transaction begins. There is no way for one to end but `ROLLBACK`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
-    ReadOnly,
+    Reading,
     /// Several statements see the same rows.
-    ReadOnlySnapshot,
+    Snapshot,
     /// For checks that try what must be refused.
-    ReadWrite,
+    Writable,
 }
 
 impl Begin {
     const fn sql(self) -> &'static str {
         match self {
-            Self::ReadOnly => "BEGIN READ ONLY",
-            Self::ReadOnlySnapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-            Self::ReadWrite => "BEGIN READ WRITE",
+            Self::Reading => "BEGIN READ ONLY",
+            Self::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+            Self::Writable => "BEGIN READ WRITE",
         }
     }
 }
@@ -69,8 +69,8 @@ impl From<ExchangeError> for DatabaseError {
     }
 }
 
-/// What a row costs in memory beyond its bytes, for each value.
-const CELL_OVERHEAD: usize = 16;
+/// What a JSON value takes in memory beyond the bytes of its text.
+const VALUE_BYTES: usize = size_of::<serde_json::Value>();
 
 /// Runs statements in one transaction, which is rolled back whatever happens.
 pub(crate) async fn exchange(
@@ -157,11 +157,18 @@ async fn answers(wire: &mut Wire, count: usize, limits: Limits) -> Result<Vec<Ro
 fn measure(row: &DataRowBody, limits: Limits) -> Result<usize, DatabaseError> {
     let mut total = 0;
     for cell in cells(row) {
-        let length = cell?.map_or(0, str::len);
-        if length > limits.cell_bytes {
+        let text = cell?.unwrap_or_default();
+        if text.len() > limits.cell_bytes {
             return Err(DatabaseError::TooLarge { what: "a value of the result", limit: limits.cell_bytes });
         }
-        total += length + CELL_OVERHEAD;
+        // `[[],[],[]]` is many times larger as values than as text.
+        let inner = match text.as_bytes() {
+            bytes @ [b'[' | b'{', ..] => {
+                bytes.iter().filter(|byte| matches!(byte, b'[' | b'{' | b',')).count()
+            }
+            _ => 0,
+        };
+        total += text.len() + (inner + 1) * VALUE_BYTES;
     }
     Ok(total)
 }

@@ -7,6 +7,8 @@
 //! - What each type of PostgreSQL becomes in JSON stands in one table: see [`encode`].
 
 pub mod catalogue;
+pub mod checks;
+mod client;
 pub mod connection_string;
 mod dial;
 mod door;
@@ -15,6 +17,7 @@ pub mod error;
 mod exact_json;
 mod exchange;
 mod pool;
+pub mod probes;
 mod redact;
 mod result_types;
 mod run;
@@ -25,6 +28,7 @@ mod tls;
 mod wire;
 
 pub use catalogue::Scope;
+pub use checks::{Check, CheckOutcome};
 pub use connection_string::ConnectionString;
 pub use error::DatabaseError;
 pub use run::{Identity, IdentityError, ResultSet, RunOptions};

@@ -74,7 +74,14 @@ impl Pool {
         let parked = self.take_idle();
         let (wire, born, reused) = match parked {
             Some((wire, born)) => (wire, born, true),
-            None => (wire::connect(&self.target).await?, Instant::now(), false),
+            None => {
+                let connected = timeout(patience, wire::connect(&self.target)).await;
+                let late = |_| DatabaseError::ConnectTimeout {
+                    at: self.target.to_string(),
+                    seconds: patience.as_secs(),
+                };
+                (connected.map_err(late)??, Instant::now(), false)
+            }
         };
         Ok(Lease { pool: Arc::clone(self), wire: Some(wire), permit: Some(permit), born, reused })
     }

@@ -38,14 +38,13 @@ pub(crate) fn hint(error: &ServerError) -> Option<String> {
 }
 
 fn raised_by_user_code(error: &ServerError) -> bool {
-    // P0001 to P0004 are RAISE, ASSERT and their like; RAISE can choose any other code, but not its routine.
+    // P0001 to P0004 are RAISE, ASSERT and their like; RAISE can choose any other code, but not its routine. The other
+    // routines pass on what a script or another server said.
+    const PASSING_ON: &[&str] =
+        &["exec_stmt_raise", "exec_stmt_assert", "throw_tcl_error", "pgfdw_report_error", "dblink_res_error"];
     error.code.starts_with("P0")
-        || matches!(
-            error.routine.as_str(),
-            "exec_stmt_raise" | "exec_stmt_assert" | "PLy_elog" | "PLy_output"
-        )
-        || error.routine.starts_with("plperl")
-        || error.routine.starts_with("pltcl")
+        || PASSING_ON.contains(&error.routine.as_str())
+        || ["PLy", "plperl", "pltcl"].iter().any(|language| error.routine.starts_with(language))
 }
 
 /// Cuts what stands between the first and the last quote. Data can hold quotes itself, so pairs mean nothing.

@@ -78,7 +78,7 @@ async fn look_up(
     let modifiers = text_array(keys.iter().map(|(_, modifier)| modifier.to_string()));
     let parameters = [Some(oids.as_str()), Some(modifiers.as_str())];
     let steps = [Step::new(LOOK_UP, &parameters)];
-    let results = exchange(wire, Begin::ReadOnly, settings, &steps, limits).await?;
+    let results = exchange(wire, Begin::Reading, settings, &steps, limits).await?;
     let mut found = Vec::new();
     for row in results.iter().flat_map(|result| &result.rows) {
         let row = cells(row).collect::<Result<Vec<_>, _>>()?;

@@ -233,7 +233,7 @@ impl Source {
         let limits = self.config().limits();
         if let Some(ceiling) = self.config().cost_ceiling {
             let explain = format!("EXPLAIN (FORMAT JSON) {}", statement.sql);
-            let plan = exchange(wire, Begin::ReadOnly, settings, &[Step::new(&explain, &[])], limits).await;
+            let plan = exchange(wire, Begin::Reading, settings, &[Step::new(&explain, &[])], limits).await;
             let cost = total_cost(
                 &plan.map_err(|error| ending(error, statement.sql, explain.len() - statement.sql.len()))?,
             );
@@ -242,7 +242,7 @@ impl Source {
             }
         }
         let step = Step { sql: statement.sql, parameters: &[], max_rows: statement.portal_rows };
-        let mut results = exchange(wire, Begin::ReadOnly, settings, &[step], limits)
+        let mut results = exchange(wire, Begin::Reading, settings, &[step], limits)
             .await
             .map_err(|error| ending(error, statement.sql, 0))?;
         let rows = results.pop().unwrap_or_default();

@@ -33,7 +33,7 @@ pub struct SourceConfig {
     pub cell_bytes: usize,
     /// Longest row of a result.
     pub row_bytes: usize,
-    /// Longest result.
+    /// Largest result, as it is held in memory: some 80 bytes for each value beside its text.
     pub result_bytes: usize,
     /// Highest cost the planner may expect; none by default, because costs mean nothing across databases.
     pub cost_ceiling: Option<f64>,
@@ -52,7 +52,7 @@ impl SourceConfig {
             rest: Duration::from_secs(30),
             cell_bytes: 1 << 20,
             row_bytes: 4 << 20,
-            result_bytes: 32 << 20,
+            result_bytes: 64 << 20,
             cost_ceiling: None,
         }
     }
@@ -129,6 +129,14 @@ impl Source {
     #[must_use]
     pub fn resting(&self) -> Option<Duration> {
         self.0.pool.resting()
+    }
+
+    /// Asks the server for an answer and nothing else.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] of the connection or of the server.
+    pub async fn ping(&self) -> Result<(), DatabaseError> {
+        self.fixed(Begin::Reading, &self.fixed_settings(), &[Step::new("SELECT 1", &[])]).await.map(drop)
     }
 
     pub(crate) fn config(&self) -> &SourceConfig {

@@ -209,9 +209,8 @@ impl Wire {
             if self.lost {
                 return Err(DatabaseError::Lost("the server ended the session".to_owned()));
             }
-            match self.next(MESSAGE_LIMIT).await? {
-                Event::Failed(error) => first = first.or(Some(error)),
-                _ => {}
+            if let Event::Failed(error) = self.next(MESSAGE_LIMIT).await? {
+                first = first.or(Some(error));
             }
         }
         Ok(first)

@@ -1,6 +1,6 @@
 //! An error as PostgreSQL reports it.
 
-use std::io;
+use std::{fmt, io};
 
 use postgres_protocol::message::backend::ErrorResponseBody;
 use tokio_postgres::fallible_iterator::FallibleIterator;
@@ -11,7 +11,7 @@ use airlock_types::text::shorten;
 const FIELD_LIMIT: usize = 4_000;
 
 /// What the server said. `detail` and `message` may quote values of rows: only [`crate::redact`] passes them on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerError {
     /// Five characters.
     pub code: String,
@@ -24,6 +24,17 @@ pub struct ServerError {
     pub(crate) routine: String,
     /// 1-based character position in the statement.
     pub position: Option<u32>,
+}
+
+/// Without the texts, which may quote rows: a log line is no place for them either.
+impl fmt::Debug for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerError")
+            .field("code", &self.code)
+            .field("severity", &self.severity)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ServerError {

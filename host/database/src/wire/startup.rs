@@ -24,12 +24,7 @@ pub(crate) async fn connect(target: &ConnectionString) -> Result<Wire, DatabaseE
             match one_host(target, address, session).await {
                 Ok(Some(wire)) => return Ok(wire),
                 Ok(None) => {}
-                // What another host would say as well: the next one is not asked with a wrong password.
-                Err(
-                    error @ (DatabaseError::Authentication { .. } | DatabaseError::UnknownDatabase { .. }),
-                ) => {
-                    return Err(error);
-                }
+                Err(error) if error.holds_for_every_host() => return Err(error),
                 Err(error) => last = error,
             }
         }
@@ -56,20 +51,11 @@ async fn with_or_without_tls(target: &ConnectionString, address: &Address) -> Re
     for attempt in attempts(target.ssl_mode, address) {
         match session(target, address, *attempt).await {
             Ok(wire) => return Ok(wire),
-            // The other way of talking is worth a try when the server has no line for this one in pg_hba.conf, not when
-            // the password was wrong: it must not go over a network in the clear as well.
-            Err(error @ DatabaseError::Tls { .. }) => first = first.or(Some(error)),
-            Err(error @ DatabaseError::Authentication { .. }) if is_no_line(&error) => {
-                first = first.or(Some(error))
-            }
+            Err(error) if error.invites_the_other_way() => first = first.or(Some(error)),
             Err(error) => return Err(first.unwrap_or(error)),
         }
     }
     Err(first.unwrap_or(DatabaseError::NoSuchSession))
-}
-
-fn is_no_line(error: &DatabaseError) -> bool {
-    matches!(error, DatabaseError::Authentication { code, .. } if code == "28000")
 }
 
 async fn session(

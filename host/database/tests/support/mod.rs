@@ -1,6 +1,7 @@
 //! A private PostgreSQL for one test: a copy of a cluster made once, on a socket of its own, gone when the test ends.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::io::Write;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 pub struct Postgres {
     directory: tempfile::TempDir,
     binaries: PathBuf,
+    port: String,
     shell: Child,
     stdin: Option<ChildStdin>,
 }
@@ -59,7 +61,9 @@ impl Postgres {
         );
         let mut shell = as_postgres("sh").arg("-c").arg(script).stdin(Stdio::piped()).spawn().unwrap();
         let stdin = shell.stdin.take();
-        let server = Self { directory, binaries, shell, stdin };
+        let port =
+            settings.iter().find_map(|setting| setting.strip_prefix("port=")).unwrap_or("5432").to_owned();
+        let server = Self { directory, binaries, port, shell, stdin };
         let started = Instant::now();
         while server.try_psql("postgres", "SELECT 1").is_err() {
             assert!(
@@ -81,12 +85,14 @@ impl Postgres {
         let mut psql = Command::new(self.binaries.join("psql"))
             .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database, "-h"])
             .arg(self.directory.path())
+            .args(["-p", &self.port])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        psql.stdin.take().unwrap().write_all(sql.as_bytes()).unwrap();
+        // A server that is still starting turns psql away before it reads.
+        let _ = psql.stdin.take().unwrap().write_all(sql.as_bytes());
         let output = psql.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }

@@ -1,0 +1,105 @@
+//! Through PgBouncer in transaction mode: no state of a session is relied on. Skipped, loudly, where it is not installed.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use airlock_database::{CheckOutcome, RunOptions, Scope, Source, SourceConfig};
+use airlock_gate::{Gate, Policy};
+use serde_json::json;
+use support::Postgres;
+
+/// A pooler with fewer connections to the server than clients; it ends with this value.
+struct Pooler(Child);
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn pooler(server: &Postgres) -> Option<Pooler> {
+    let found = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
+    let binary = found.iter().map(PathBuf::from).find(|path| path.exists())?;
+    let socket = server.socket().display();
+    let settings = server.socket().join("pgbouncer.ini");
+    let text = format!(
+        "[databases]\npostgres = host={socket} port=5432 dbname=postgres\n[pgbouncer]\nlisten_addr =\n\
+         unix_socket_dir = {socket}\nlisten_port = 6432\nauth_type = any\npool_mode = transaction\n\
+         default_pool_size = 2\nmax_client_conn = 50\nserver_reset_query =\n"
+    );
+    let text = text.replace("[databases]\npostgres = ", "[databases]\npostgres = user=reader ");
+    fs::write(&settings, text).unwrap();
+    let mut command = support::as_postgres(&binary.display().to_string());
+    let child = command.arg(&settings).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    Some(Pooler(child))
+}
+
+#[tokio::test]
+async fn a_transaction_pooler_changes_nothing() {
+    let server = Postgres::start();
+    server.psql(
+        "CREATE ROLE reader LOGIN; CREATE TABLE bills(id int); GRANT SELECT ON bills TO reader;
+         INSERT INTO bills SELECT generate_series(1, 500)",
+    );
+    let Some(_pooler) = pooler(&server) else {
+        eprintln!("SKIPPED: pgbouncer is not installed");
+        return;
+    };
+    let url = format!("postgresql:///postgres?host={}&port=6432&user=reader", server.socket().display());
+    let config = SourceConfig { pool_size: 8, ..SourceConfig::new(url) };
+    let started = Instant::now();
+    let source = loop {
+        match Source::connect(config.clone()).await {
+            Ok(source) => break source,
+            Err(error) => assert!(started.elapsed() < Duration::from_secs(20), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let catalogue = source.catalogue(&Scope::schemas(["public"])).await.unwrap();
+    for check in source.checks(&catalogue).await {
+        assert_ne!(check.outcome, CheckOutcome::Failed, "{check:?}");
+    }
+    let gate = Gate::new(Arc::new(catalogue), Policy::default());
+    let within = gate.check("SELECT id FROM bills ORDER BY id").unwrap();
+    let portal = gate.check("SELECT id FROM bills ORDER BY id LIMIT (SELECT 400)").unwrap();
+    let zones = ["UTC", "Asia/Kolkata", "America/New_York"];
+    let asks = (0..60).map(|n| {
+        let (source, within, portal) = (source.clone(), within.clone(), portal.clone());
+        tokio::spawn(async move {
+            let options = RunOptions { time_zone: zones[n % 3].into(), ..RunOptions::default() };
+            let result = source.run(if n % 2 == 0 { &within } else { &portal }, &options).await.unwrap();
+            assert_eq!((result.rows.len(), result.truncated), (200, true));
+            assert_eq!(result.rows[0], [json!(1)]);
+        })
+    });
+    for ask in asks.collect::<Vec<_>>() {
+        ask.await.unwrap();
+    }
+    // What is cancelled through the pooler ends on the server.
+    let slow = gate.check("SELECT count(*) FROM bills a, bills b, bills c, bills d").unwrap();
+    let ask = tokio::spawn({
+        let source = source.clone();
+        async move { source.run(&slow, &RunOptions::default()).await }
+    });
+    let running = || {
+        server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%bills d%' AND state = 'active' AND pid <> pg_backend_pid()")
+    };
+    let wait = async |wanted: &str| {
+        let started = Instant::now();
+        while running() != wanted {
+            assert!(started.elapsed() < Duration::from_secs(25), "wanted {wanted}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    wait("1").await;
+    ask.abort();
+    wait("0").await;
+}
