@@ -2,16 +2,20 @@
 //!
 //! A stage is a type that implements one of the traits in [`stage`] and one line that exports it:
 //!
-//! ```ignore
-//! pub struct Distill;
+//! ```
+//! use airlock_plugin_sdk::contract::distill::{DistillInput, DistillStep};
+//! use airlock_plugin_sdk::{Distiller, Exchange, Host, StageError};
 //!
-//! impl airlock_plugin_sdk::Distiller for Distill {
+//! pub struct Silent;
+//!
+//! impl Distiller for Silent {
 //!     fn run(_host: &impl Host, _input: DistillInput, _exchanges: Vec<Exchange>) -> Result<DistillStep, StageError> {
 //!         Ok(DistillStep::Done(Vec::new()))
 //!     }
 //! }
 //!
-//! airlock_plugin_sdk::export!(distill: Distill);
+//! airlock_plugin_sdk::export!(distill: Silent);
+//! # fn main() {}
 //! ```
 //!
 //! On `wasm32` that line makes the component's exports; on any other target it makes nothing, and the same code runs
