@@ -25,6 +25,8 @@ pub enum Target {
     Metric(usize),
     /// A condition of the glossary.
     Condition(usize),
+    /// Words that only say again what a measure is made of: `how many units did we lose`.
+    Support,
     /// Text in quotation marks that no index knows.
     Literal(String),
 }
@@ -90,7 +92,33 @@ pub fn annotate(
     }
     let mut best = cover(all, reading.tokens.len());
     scattered(reading, glossary, &taken, &mut best);
+    supported(reading, glossary, &mut best);
     best
+}
+
+/// Beside a measure, words of its own definition may say nothing more.
+fn supported(reading: &Reading, glossary: &Glossary, mentions: &mut [Mention]) {
+    let Some(Target::Metric(term)) = mentions
+        .iter()
+        .find_map(|mention| mention.candidates.first().filter(|c| matches!(c.target, Target::Metric(_))))
+        .map(|candidate| candidate.target.clone())
+    else {
+        return;
+    };
+    let Some(term) = glossary.terms.get(term) else { return };
+    let mut words = stems::content_stems(&term.definition);
+    words.extend(term.names.iter().flat_map(|name| &name.words).cloned());
+    for mention in mentions.iter_mut() {
+        let inside = (mention.first..mention.end).filter_map(|at| reading.tokens.get(at)).all(|token| {
+            words.contains(&token.stem)
+                || token.kind == TokenKind::Mark
+                || stems::is_function_word(&token.lower)
+        });
+        let plain = mention.candidates.first().is_some_and(|c| matches!(c.target, Target::Column(..)));
+        if inside && plain {
+            mention.candidates.push(Candidate { target: Target::Support, score: 0.6 });
+        }
+    }
 }
 
 struct Run {
@@ -234,11 +262,12 @@ fn candidates(
         return best(found);
     }
     for (index, term) in glossary.terms.iter().enumerate() {
-        for name in &term.names {
-            if same_set(name, &run.stems) {
+        for name in term.names.iter().filter(|name| name.fits(reading)) {
+            if same_set(&name.words, &run.stems) {
                 if !term.metrics.is_empty() {
-                    add(Target::Metric(index), 1.1);
-                } else if term.condition.is_some() {
+                    // `sales by category` says more of a question than `sales` when it asks for categories.
+                    add(Target::Metric(index), if name.given.is_empty() { 1.1 } else { 1.2 });
+                } else if !term.conditions.is_empty() {
                     add(Target::Condition(index), 1.05);
                 } else if let Some(table) = term.table {
                     add(Target::Table(table), 0.97);
@@ -249,6 +278,8 @@ fn candidates(
     if run.stems.iter().all(|stem| stem.chars().all(|c| c.is_ascii_digit())) {
         return best(found);
     }
+    // Words of asking name something only when a name is exactly theirs.
+    let light = matches!(run.words.as_slice(), [only] if stems::is_light(only));
     for (at, table) in schema.tables.iter().enumerate() {
         let score = table.names.iter().map(|name| table_score(name, &run.stems)).fold(0.0, f64::max);
         if score >= 0.55 {
@@ -261,9 +292,18 @@ fn candidates(
             let score = column
                 .names
                 .iter()
-                .map(|name| column_score(name, &run.stems, &table.names))
+                .enumerate()
+                .map(|(place, name)| {
+                    let score = column_score(name, &run.stems, &table.names);
+                    // What it is called counts more than what it is called by some.
+                    if place < column.own { score } else { score * 0.88 }
+                })
                 .fold(0.0, f64::max);
-            if score >= 0.55 {
+            // A key points to a thing; the thing itself is the other table, unless its number is asked for.
+            let pointer =
+                column.key && !run.stems.iter().any(|stem| matches!(stem.as_str(), "id" | "number" | "code"));
+            let score = if pointer && column.family != Family::Text { score.min(0.6) } else { score };
+            if score >= if light { 0.96 } else { 0.55 } {
                 add(Target::Column(at, column_at), score);
             }
         }
@@ -406,7 +446,7 @@ fn scattered(reading: &Reading, glossary: &Glossary, taken: &BTreeSet<usize>, me
     }
     let mut best: Option<(usize, Vec<usize>)> = None;
     for (index, term) in glossary.terms.iter().enumerate().filter(|(_, term)| !term.metrics.is_empty()) {
-        for name in term.names.iter().filter(|name| name.len() >= 2) {
+        for name in term.names.iter().map(|name| &name.words).filter(|name| name.len() >= 2) {
             let places: Vec<usize> = name
                 .iter()
                 .filter_map(|stem| {

@@ -299,6 +299,12 @@ impl<'a> Builder<'a> {
         match measure {
             Measure::Count(table) if *table == root => Ok(Expr::CountRows),
             Measure::Count(table) => {
+                if self.one_each(*table) {
+                    return Err(Why::Kind(format!(
+                        "each row has at most one of {}",
+                        self.table_name(*table)
+                    )));
+                }
                 let key =
                     self.context.schema.table(*table).map(|table| table.key.clone()).unwrap_or_default();
                 if key.is_empty() {
@@ -357,6 +363,12 @@ impl<'a> Builder<'a> {
                 Ok(Expr::Raw(metric.sql.clone(), nodes))
             }
         }
+    }
+
+    /// True when what is counted is what each listed row points to, so that the count could only be one.
+    fn one_each(&self, table: usize) -> bool {
+        let root = self.tree.root();
+        table != root && self.frame.entity == Some(Key::Table(root))
     }
 
     /// True when the question restricts a column that the measure's own condition restricts.
@@ -502,7 +514,7 @@ impl<'a> Builder<'a> {
             {
                 self.built.cost += 0.05;
             }
-            self.limit(wanted.count);
+            self.limit(wanted.count)?;
         } else if let Some((by, descending)) = &frame.order {
             let expr = match by {
                 Some(By::Measure(measure)) => self.expr(measure)?,
@@ -529,11 +541,12 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn limit(&mut self, count: Option<u32>) {
+    fn limit(&mut self, count: Option<u32>) -> Result<(), Why> {
         match count {
             Some(count) => self.built.query.limit = Some(count),
-            None => self.built.assumptions.push("No number was named, so all are listed in order.".into()),
+            None => return Err(Why::Ambiguous("it does not say how many of them to show".into())),
         }
+        Ok(())
     }
 
     fn alias(&self, measure: &Measure) -> String {
@@ -638,7 +651,7 @@ impl<'a> Builder<'a> {
                 self.built.query.preds.push(Pred::Null(node, column, false));
             }
             order.insert(0, (Expr::Column(node, column), rank.descending));
-            self.limit(rank.count);
+            self.limit(rank.count)?;
         } else if let Some((by, descending)) = &frame.order {
             match by {
                 Some(By::Column(table, column)) => {
@@ -759,8 +772,20 @@ impl<'a> Builder<'a> {
                 (table, Box::new(move |node, negated| Pred::Flag(node, column, sense != negated)))
             }
             FilterKind::Condition(term) => {
+                let conditions = self
+                    .context
+                    .glossary
+                    .terms
+                    .get(term)
+                    .map(|term| term.conditions.clone())
+                    .unwrap_or_default();
+                let root = self.tree.root();
+                let own = conditions.iter().find(|(table, _)| *table == root).cloned();
+                let near = conditions.iter().find(|(table, _)| {
+                    matches!(joins::path(self.context.schema, root, *table, self.context.words), Ok(Some(_)))
+                });
                 let Some((table, sql)) =
-                    self.context.glossary.terms.get(term).and_then(|term| term.condition.clone())
+                    own.or_else(|| near.cloned()).or_else(|| conditions.first().cloned())
                 else {
                     return Ok(None);
                 };

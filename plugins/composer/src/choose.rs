@@ -36,7 +36,7 @@ pub struct Choice {
 pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why> {
     let mut found: Vec<Choice> = Vec::new();
     let mut failed: Option<(Why, f64)> = None;
-    for picks in readings(mentions) {
+    for picks in readings(context.reading, mentions) {
         let targets: Vec<Target> = picks.iter().map(|candidate| candidate.target.clone()).collect();
         let fit: f64 = picks
             .iter()
@@ -113,17 +113,19 @@ fn table_of(target: &Target) -> Option<usize> {
         | Target::Column(table, _)
         | Target::Value(table, _, _)
         | Target::Flag(table, _, _) => Some(*table),
-        Target::Metric(_) | Target::Condition(_) | Target::Literal(_) => None,
+        Target::Metric(_) | Target::Condition(_) | Target::Literal(_) | Target::Support => None,
     }
 }
 
 /// Every combination of candidates, the likelier ones first, up to the limit.
-fn readings(mentions: &[Mention]) -> Vec<Vec<Candidate>> {
+fn readings(reading: &Reading, mentions: &[Mention]) -> Vec<Vec<Candidate>> {
     let mut all: Vec<Vec<Candidate>> = vec![Vec::new()];
     for mention in mentions {
         let mut longer = Vec::new();
         for picks in &all {
-            for candidate in &mention.candidates {
+            for candidate in
+                mention.candidates.iter().filter(|candidate| allowed(reading, mention, candidate))
+            {
                 let mut picks = picks.clone();
                 picks.push(candidate.clone());
                 longer.push(picks);
@@ -135,6 +137,18 @@ fn readings(mentions: &[Mention]) -> Vec<Vec<Candidate>> {
         all = longer;
     }
     all
+}
+
+/// What the glossary defines as a measure is nothing else, unless it is counted: `how many sales`.
+fn allowed(reading: &Reading, mention: &Mention, candidate: &Candidate) -> bool {
+    let defined = mention.candidates.first().is_some_and(|first| matches!(first.target, Target::Metric(_)));
+    if !defined || matches!(candidate.target, Target::Metric(_)) {
+        return true;
+    }
+    let before = reading.chunks.iter().rev().find(|chunk| chunk.end <= mention.first && chunk.op != Op::Link);
+    before.is_some_and(|chunk| {
+        chunk.op == Op::Aggregate(airlock_plugin_sdk::question::grammar::Aggregate::Count)
+    })
 }
 
 /// The text of one reading, every word accounted for.
@@ -202,7 +216,7 @@ fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> Vec<String> {
     }
     let mut terms: BTreeSet<String> = BTreeSet::new();
     for term in built.terms.iter().filter_map(|term| context.glossary.terms.get(*term)) {
-        terms.extend(term.names.iter().flatten().cloned());
+        terms.extend(term.names.iter().flat_map(|name| name.words.iter().chain(&name.given)).cloned());
         terms.extend(stems::content_stems(&term.definition));
     }
     let explained = |stem: &String| {
@@ -259,6 +273,7 @@ fn reasons(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> V
                         context.glossary.terms.get(*term).map_or("", |term| term.name.as_str())
                     )
                 }
+                Target::Support => "part of the measure".into(),
                 Target::Literal(text) => format!("the text '{text}'"),
             };
             format!("`{words}` as {meant}")

@@ -105,17 +105,38 @@ fn keyword(word: &str) -> bool {
     KEYWORDS.contains(&word.to_lowercase().as_str())
 }
 
-/// The names of the tables that a fragment qualifies columns with.
+/// The names of the tables that a fragment qualifies columns with, those of its own subqueries left out.
 pub fn tables(sql: &str) -> Vec<String> {
+    let own = subquery_tables(sql);
     let mut found = Vec::new();
     for piece in pieces(sql) {
         if let Piece::Qualified(table, _) = piece
             && !found.contains(&table)
+            && !own.contains(&table)
         {
             found.push(table);
         }
     }
     found
+}
+
+/// The names that a fragment's subqueries read from.
+fn subquery_tables(sql: &str) -> Vec<String> {
+    let words: Vec<&str> = sql
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')))
+        .filter(|word| !word.is_empty())
+        .collect();
+    words
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [keyword, table]
+                if keyword.eq_ignore_ascii_case("from") || keyword.eq_ignore_ascii_case("join") =>
+            {
+                Some(table.rsplit('.').next().unwrap_or(table).to_owned())
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// The columns that a fragment names, with their table where it says so.

@@ -1,6 +1,7 @@
 //! Terms of the glossary: measures with the tables they are computed from, and conditions.
 
 use airlock_plugin_sdk::Host;
+use airlock_plugin_sdk::question::grammar::Reading;
 
 use crate::schema::{Schema, phrase};
 
@@ -15,21 +16,53 @@ pub struct Metric {
     pub filter: Option<String>,
 }
 
+/// A name of a term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// Stems of the words that name it.
+    pub words: Vec<String>,
+    /// Stems of what a question must ask it by: `sales by category` is a measure only beside categories.
+    pub given: Vec<String>,
+}
+
+impl Name {
+    fn new(text: &str) -> Self {
+        let (words, given) = text.split_once(" by ").unwrap_or((text, ""));
+        Self { words: phrase(words), given: phrase(given) }
+    }
+
+    /// True when the question speaks of what the name wants beside it.
+    pub fn fits(&self, reading: &Reading) -> bool {
+        self.given.iter().all(|stem| reading.tokens.iter().any(|token| token.stem == *stem))
+    }
+}
+
 /// A term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// As the glossary has it.
     pub name: String,
-    /// Stems of the name and of each synonym.
-    pub names: Vec<Vec<String>>,
+    /// Its name and its synonyms.
+    pub names: Vec<Name>,
     /// What it means.
     pub definition: String,
     /// One for each table that it can be computed from; the tables cover different times.
     pub metrics: Vec<Metric>,
-    /// The condition it stands for, when it is no measure.
-    pub condition: Option<(usize, String)>,
+    /// The conditions it stands for, when it is no measure: one for each table it speaks of.
+    pub conditions: Vec<(usize, String)>,
     /// The table it speaks of.
     pub table: Option<usize>,
+}
+
+impl Term {
+    /// True when the measure is a number of things, not an amount.
+    pub fn counts(&self) -> bool {
+        let counted = ["unit", "quantiti", "piec", "number", "count"];
+        let said =
+            self.names.iter().flat_map(|name| &name.words).any(|stem| counted.contains(&stem.as_str()));
+        said || phrase(&self.definition).iter().take(12).any(|stem| counted.contains(&stem.as_str()))
+            || self.metrics.iter().all(|metric| metric.sql.trim_start().to_lowercase().starts_with("count("))
+    }
 }
 
 /// The terms near a question.
@@ -53,14 +86,14 @@ impl Glossary {
                 None => {
                     let names = std::iter::once(&record.name)
                         .chain(&record.synonyms)
-                        .map(|name| phrase(name))
-                        .filter(|name| !name.is_empty());
+                        .map(|name| Name::new(name))
+                        .filter(|name| !name.words.is_empty());
                     terms.push(Term {
                         name: record.name.clone(),
                         names: names.collect(),
                         definition: record.definition.clone(),
                         metrics: Vec::new(),
-                        condition: None,
+                        conditions: Vec::new(),
                         table,
                     });
                     terms.len() - 1
@@ -75,7 +108,7 @@ impl Glossary {
                         term.metrics.push(metric);
                     }
                 }
-                (Some(table), None) => term.condition = filter.map(|filter| (table, filter)),
+                (Some(table), None) => term.conditions.extend(filter.map(|filter| (table, filter))),
                 _ => {}
             }
         }

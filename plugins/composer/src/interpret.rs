@@ -86,7 +86,21 @@ fn items(reading: &Reading, mentions: &[Mention], targets: &[Target], schema: &S
                 end: chunk.end,
                 used: false,
             }),
-            (_, Some(_)) => {}
+            // An operation that begins before the mention, or that a measure's name holds, is still asked for.
+            (op, Some(mention)) => {
+                let leads = mentions.get(*mention).is_some_and(|mention| chunk.first < mention.first);
+                let metric = matches!(targets.get(*mention), Some(Target::Metric(_)));
+                let kept = (leads && !matches!(op, Op::Word | Op::Link))
+                    || (metric && matches!(op, Op::Superlative { .. }));
+                if kept {
+                    items.push(Item {
+                        part: Part::Op(op.clone()),
+                        first: chunk.first,
+                        end: chunk.end,
+                        used: false,
+                    });
+                }
+            }
         }
         for mention in touched {
             let (Some(at), Some(target), Some(done)) =
@@ -96,16 +110,31 @@ fn items(reading: &Reading, mentions: &[Mention], targets: &[Target], schema: &S
             };
             if !*done {
                 *done = true;
-                items.push(Item {
-                    part: Part::Mention(target.clone()),
-                    first: at.first,
-                    end: at.end,
-                    used: false,
-                });
+                let part = if *target == Target::Support {
+                    Part::Op(Op::Link)
+                } else {
+                    Part::Mention(target.clone())
+                };
+                items.push(Item { part, first: at.first, end: at.end, used: false });
             }
         }
     }
-    items
+    compounds(items)
+}
+
+/// Of two tables side by side the last one is meant: `product categories`.
+fn compounds(items: Vec<Item>) -> Vec<Item> {
+    let table =
+        |item: Option<&Item>| matches!(item, Some(Item { part: Part::Mention(Target::Table(_)), .. }));
+    (0..items.len())
+        .filter_map(|at| {
+            let item = items.get(at)?;
+            let leads = table(Some(item))
+                && table(items.get(at + 1))
+                && items.get(at + 1).is_some_and(|next| next.first == item.end);
+            Some(if leads { Item { part: Part::Op(Op::Link), ..item.clone() } } else { item.clone() })
+        })
+        .collect()
 }
 
 struct Grammar<'a> {
@@ -286,11 +315,18 @@ impl Grammar<'_> {
                 let own = self.glossary.terms.get(metric).is_some_and(|term| {
                     term.names
                         .iter()
-                        .flatten()
+                        .flat_map(|name| &name.words)
                         .any(|stem| *stem == stems::stem(aggregate.word()) || *stem == "averag")
                 });
-                let additive = matches!(aggregate, Aggregate::Sum | Aggregate::Count);
-                if !additive && !own {
+                // `how many units sold` is a quantity; `how many sales` asks for no amount.
+                let fits = match aggregate {
+                    Aggregate::Sum => true,
+                    Aggregate::Count => {
+                        self.glossary.terms.get(metric).is_some_and(crate::glossary::Term::counts)
+                    }
+                    _ => own,
+                };
+                if !fits {
                     return Err(Why::Kind(format!(
                         "the {} of a measure that the glossary defines as a whole",
                         aggregate.word()
@@ -316,7 +352,11 @@ impl Grammar<'_> {
                     self.take(noun + 1);
                     self.take(noun);
                     if owner != table {
-                        self.frame.context.push((table, noun));
+                        return Err(Why::Kind(format!(
+                            "{} is no number of {}",
+                            self.column_name(owner, column),
+                            self.name(table)
+                        )));
                     }
                     let measure = self.column_measure(aggregate, owner, column, distinct)?;
                     return Ok((measure, noun + 2));
@@ -341,9 +381,14 @@ impl Grammar<'_> {
         let family = self.family(table, column);
         let key = self.schema.column(table, column).is_some_and(|column| column.key);
         match aggregate {
-            Aggregate::Count if distinct || family != Family::Number || key => {
+            // `number of grades` may mean rows as well as different values; only alone is it plain.
+            Aggregate::Count if distinct || key || (family == Family::Text && self.alone()) => {
                 Ok(Measure::CountValues(table, column))
             }
+            Aggregate::Count if family != Family::Number => Err(Why::Ambiguous(format!(
+                "whether rows or different values of {} are counted",
+                self.column_name(table, column)
+            ))),
             Aggregate::Count => Ok(Measure::Aggregate(Aggregate::Sum, table, column)),
             Aggregate::Minimum | Aggregate::Maximum if family == Family::Time => {
                 Ok(Measure::Aggregate(aggregate, table, column))
@@ -355,6 +400,17 @@ impl Grammar<'_> {
                 self.column_name(table, column)
             ))),
         }
+    }
+
+    /// True when the question groups, ranks and measures nothing else.
+    fn alone(&self) -> bool {
+        !self.items.iter().any(|item| {
+            matches!(
+                item.part,
+                Part::Op(Op::Each | Op::By | Op::Superlative { .. } | Op::Top { .. })
+                    | Part::Mention(Target::Metric(_))
+            )
+        })
     }
 
     fn has_amounts(&self, table: usize) -> bool {
@@ -529,9 +585,22 @@ impl Grammar<'_> {
         self.frame.rank = Some(rank);
         let noun = self.noun(at.max(next - 1)).or_else(|| self.noun(next));
         if let Some(noun) = noun {
-            self.become_entity(noun);
+            self.ranked(noun);
         }
         Ok(())
+    }
+
+    /// The noun after a superlative: the entity, or a measure that leads it as in `best selling products`.
+    fn ranked(&mut self, noun: usize) {
+        if let Some(Target::Metric(metric)) = self.target(noun).cloned() {
+            self.take(noun);
+            self.set_rank(By::Measure(Measure::Metric(metric)));
+            if let Some(next) = self.noun(noun).filter(|next| *next == noun + 1) {
+                self.become_entity(next);
+            }
+        } else {
+            self.become_entity(noun);
+        }
     }
 
     fn become_entity(&mut self, noun: usize) {
@@ -635,7 +704,7 @@ impl Grammar<'_> {
         let Some(noun) = self.noun(at) else { return Ok(None) };
         match self.target(noun).cloned() {
             Some(Target::Metric(metric)) => {
-                self.take(noun);
+                self.ranked(noun);
                 Ok(Some(By::Measure(Measure::Metric(metric))))
             }
             Some(Target::Column(table, column)) => {
@@ -669,7 +738,11 @@ impl Grammar<'_> {
                     self.take(noun);
                     self.take(noun + 1);
                     if owner != table {
-                        self.frame.context.push((table, noun));
+                        return Err(Why::Kind(format!(
+                            "{} is no number of {}",
+                            self.column_name(owner, column),
+                            self.name(table)
+                        )));
                     }
                     return Ok(Some(By::Column(owner, column)));
                 }
@@ -738,6 +811,12 @@ impl Grammar<'_> {
 
     fn by(&mut self, at: usize) -> Result<(), Why> {
         let open = self.frame.rank.as_ref().is_some_and(|rank| rank.by.is_none());
+        if self.repeats(at) {
+            self.take(at);
+            let next = self.next(at);
+            self.take(next);
+            return Ok(());
+        }
         if !open {
             let asks = !self.frame.measures.is_empty()
                 || self.free_metric().is_some()
@@ -781,6 +860,23 @@ impl Grammar<'_> {
         }
         self.take(noun);
         Ok(())
+    }
+
+    /// `best selling items, by quantity`: the column after `by` is what the measure is made of.
+    fn repeats(&self, at: usize) -> bool {
+        let Some(By::Measure(Measure::Metric(term))) =
+            self.frame.rank.as_ref().and_then(|rank| rank.by.as_ref())
+        else {
+            return false;
+        };
+        let Some(Target::Column(table, column)) = self.target(self.next(at)) else { return false };
+        let name = self.schema.column(*table, *column).map_or("", |column| column.name.as_str());
+        self.glossary.terms.get(*term).is_some_and(|term| {
+            term.metrics.iter().any(|metric| {
+                metric.table == *table
+                    && crate::fragment::columns(&metric.sql).iter().any(|(_, column)| column == name)
+            })
+        })
     }
 
     fn set_rank(&mut self, by: By) {

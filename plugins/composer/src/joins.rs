@@ -218,5 +218,10 @@ pub fn existence(
     };
     let mut tree = Tree::new(root);
     let last = tree.walk(schema, before, false);
+    for table in tables {
+        if tree.reach(schema, *table, false, words)?.is_none() {
+            return Err(Why::Unconnected(Vec::new()));
+        }
+    }
     Ok(Existence { nodes: tree.nodes, last, edge: *edge, outer, preds: Vec::new() })
 }

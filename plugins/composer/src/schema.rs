@@ -32,13 +32,15 @@ pub struct Column {
     pub name: String,
     /// Its names as sets of stems: the name itself, the name without what all columns share, synonyms.
     pub names: Vec<Vec<String>>,
+    /// How many of the names are its own; the rest are synonyms.
+    pub own: usize,
     /// Stems of everything said about it.
     pub text: BTreeSet<String>,
     /// What it holds.
     pub family: Family,
     /// Whether NULL is allowed.
     pub nullable: bool,
-    /// Part of a primary or foreign key.
+    /// Part of a primary or foreign key, or a number that only tells rows apart.
     pub key: bool,
     /// Enum labels and permitted samples.
     pub values: Vec<String>,
@@ -186,18 +188,23 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
             {
                 names.push(stemmed(rest));
             }
-            names.extend(column.synonyms.iter().map(|synonym| phrase(synonym)));
             names.retain(|name| !name.is_empty());
             names.dedup();
+            let own = names.len();
+            let id = names.iter().any(|name| name.last().is_some_and(|last| last == "id"));
+            names.extend(
+                column.synonyms.iter().map(|synonym| phrase(synonym)).filter(|name| !name.is_empty()),
+            );
             let mut text: BTreeSet<String> = names.iter().flatten().cloned().collect();
             text.extend(stems::content_stems(&column.description));
             Column {
                 name: column.name.clone(),
                 names,
+                own,
                 text,
                 family: family(&column.family, &column.enum_labels),
                 nullable: column.nullable,
-                key: key.contains(&at),
+                key: id || key.contains(&at),
                 values: column.enum_labels.iter().chain(&column.samples).cloned().collect(),
             }
         })

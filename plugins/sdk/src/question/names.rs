@@ -61,6 +61,7 @@ const SHORT: &[(&str, &str)] = &[
     ("msg", "message"),
     ("mth", "month"),
     ("nbr", "number"),
+    ("nm", "name"),
     ("no", "number"),
     ("num", "number"),
     ("ord", "order"),
