@@ -1,4 +1,5 @@
-//! Whether a credential is small enough to serve with. `serve` refuses one that could change what it reads.
+//! Whether a role is small enough to serve with: `serve` refuses one that could change what it reads, and setup refuses
+//! to turn somebody else's role into a reader.
 
 use std::fmt;
 
@@ -75,7 +76,7 @@ impl fmt::Display for Unfit {
 
 /// This role and every role it is a member of, at any distance.
 const ROLES: &str = "WITH RECURSIVE held (oid) AS (
-        SELECT oid FROM pg_roles WHERE rolname = session_user
+        SELECT oid FROM pg_roles WHERE rolname = $1
         UNION SELECT m.roleid FROM pg_auth_members m JOIN held ON m.member = held.oid
     ), roles AS (SELECT r.* FROM pg_roles r JOIN held USING (oid))";
 
@@ -101,7 +102,7 @@ const POSSESSIONS: &str = "(SELECT 'owns', 'database ' || d.datname, rolname::te
     UNION ALL
     (SELECT 'writes', c.oid::regclass::text, coalesce(
             (SELECT rolname::text FROM roles WHERE has_table_privilege(roles.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
-                OR has_any_column_privilege(roles.oid, c.oid, 'INSERT, UPDATE') ORDER BY rolname LIMIT 1), session_user::text)
+                OR has_any_column_privilege(roles.oid, c.oid, 'INSERT, UPDATE') ORDER BY rolname LIMIT 1), $1::text)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
           AND EXISTS (SELECT FROM roles WHERE has_table_privilege(roles.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
@@ -109,42 +110,46 @@ const POSSESSIONS: &str = "(SELECT 'owns', 'database ' || d.datname, rolname::te
         ORDER BY c.oid LIMIT 5)
     UNION ALL
     (SELECT 'creates', n.nspname::text,
-            CASE WHEN has_schema_privilege('public', n.oid, 'CREATE') THEN 'PUBLIC' ELSE session_user::text END
+            CASE WHEN has_schema_privilege('public', n.oid, 'CREATE') THEN 'PUBLIC' ELSE $1::text END
         FROM pg_namespace n
         WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
           AND EXISTS (SELECT FROM roles WHERE has_schema_privilege(roles.oid, n.oid, 'CREATE'))
         ORDER BY n.nspname LIMIT 5)";
 
-/// Every reason not to serve with the credential this client connected with; none when it is fit.
+/// Every reason not to serve as this role; none when it is fit. Any role may ask this about any other.
 ///
 /// # Errors
 /// When the catalogue cannot be read.
-pub async fn unfit(client: &Client) -> Result<Vec<Unfit>, SetupError> {
-    let failed =
-        |error: tokio_postgres::Error| SetupError::database("looking at what this role may do", &error);
-    let attributes = client.query(&format!("{ROLES} {ATTRIBUTES}"), &[]).await.map_err(failed)?;
+pub async fn unfit(client: &Client, role: &str) -> Result<Vec<Unfit>, SetupError> {
+    let failed = |error: tokio_postgres::Error| SetupError::database("looking at what a role may do", &error);
+    let attributes = client.query(&format!("{ROLES} {ATTRIBUTES}"), &[&role]).await.map_err(failed)?;
     let mut reasons: Vec<Unfit> = attributes.iter().map(attribute).collect();
     // Whoever is a superuser has every privilege; a list of relations would say nothing more.
     if reasons.iter().any(|reason| matches!(reason, Unfit::Superuser { .. })) {
         return Ok(reasons);
     }
-    let possessions = client.query(&format!("{ROLES} {POSSESSIONS}"), &[]).await.map_err(failed)?;
+    let possessions = client.query(&format!("{ROLES} {POSSESSIONS}"), &[&role]).await.map_err(failed)?;
     reasons.extend(possessions.iter().map(possession));
     Ok(reasons)
 }
 
-/// Fails with every reason when the credential is not fit to serve with.
+/// Fails with every reason when the role that this client connected as is not fit to serve with.
 ///
 /// # Errors
 /// [`SetupError::Unfit`], or when the catalogue cannot be read.
 pub async fn refuse_unfit(client: &Client) -> Result<(), SetupError> {
-    let unfit = unfit(client).await?;
-    if unfit.is_empty() {
-        return Ok(());
-    }
     let row = client.query_one("SELECT session_user::text", &[]).await;
-    let role = row.map_err(|error| SetupError::database("asking for the role's name", &error))?.get(0);
-    Err(SetupError::Unfit { role, unfit })
+    let role: String =
+        row.map_err(|error| SetupError::database("asking for the role's name", &error))?.get(0);
+    let unfit = unfit(client, &role).await?;
+    if unfit.is_empty() { Ok(()) } else { Err(SetupError::Unfit { role, unfit }) }
+}
+
+impl Unfit {
+    /// Whether it is in the nature of the role, and not in a grant that can be taken back.
+    pub(crate) fn is_lasting(&self) -> bool {
+        !matches!(self, Self::Writes { .. } | Self::Creates { .. })
+    }
 }
 
 fn attribute(row: &Row) -> Unfit {

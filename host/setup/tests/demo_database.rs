@@ -30,7 +30,7 @@ async fn ask(demo: &DemoDatabase, sql: &str) -> i64 {
         .await
         .unwrap();
     tokio::spawn(connection);
-    assert_eq!(unfit(&client).await.unwrap(), []);
+    assert_eq!(unfit(&client, &demo.reader).await.unwrap(), []);
     client.query_one(sql, &[]).await.unwrap().get(0)
 }
 

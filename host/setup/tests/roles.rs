@@ -73,7 +73,7 @@ async fn the_reader_reads_what_is_granted_now_and_later_and_writes_nothing() {
     assert_eq!(proven(&postgres, &second).await, Vec::<String>::new());
 
     let reader = as_role(&postgres, "reader", "two").await;
-    assert_eq!(unfit(&reader).await.unwrap(), []);
+    assert_eq!(unfit(&reader, "reader").await.unwrap(), []);
     for (sql, want) in [
         ("SELECT FROM sales.\"Bills\"", None),
         ("SELECT FROM sales.big", None),
@@ -195,7 +195,7 @@ async fn every_way_to_be_too_strong_is_found() {
     ] {
         admin.batch_execute(&format!("CREATE ROLE {role} LOGIN PASSWORD 'pw'")).await.unwrap();
         admin.batch_execute(grants).await.unwrap();
-        let found = unfit(&as_role(&postgres, role, "pw").await).await.unwrap();
+        let found = unfit(&as_role(&postgres, role, "pw").await, role).await.unwrap();
         match want {
             None => assert_eq!(found, [], "{role}"),
             Some(want) => assert!(found.contains(&want), "{role}: {found:?}"),
@@ -203,7 +203,15 @@ async fn every_way_to_be_too_strong_is_found() {
     }
     // PostgreSQL 13 and 14 let everybody make tables in `public`; the remedy goes with it.
     admin.batch_execute("GRANT CREATE ON SCHEMA public TO PUBLIC").await.unwrap();
-    let found = unfit(&as_role(&postgres, "plain", "pw").await).await.unwrap();
+    let found = unfit(&admin, "plain").await.unwrap();
     assert_eq!(found, [Unfit::Creates { schema: "public".to_owned(), through: "PUBLIC".to_owned() }]);
+    // Setup does not make a reader of somebody else's role.
+    for (name, fit) in [("super", false), ("owner", false), ("plain", true)] {
+        let role =
+            Role::reader(name, Secret::new("new"), "postgres", Reach::Schemas(vec!["sales".to_owned()]));
+        let planned = plan(&admin, &role).await;
+        assert_eq!(planned.is_ok(), fit, "{name}");
+        assert_eq!(matches!(planned, Err(SetupError::Unfit { .. })), !fit, "{name}");
+    }
     postgres.stop().await.unwrap();
 }

@@ -8,6 +8,7 @@ use tokio_postgres::Client;
 
 use super::{Duty, Reach, Role, Surroundings, Trial, reader};
 use crate::error::{SetupError, reason};
+use crate::fitness;
 
 /// A statement of setup. It carries no password: roles are given a verifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,9 +50,17 @@ pub struct Plan {
 /// Writes the plan for a role, after a look at the database that `admin` is connected to. Changes nothing.
 ///
 /// # Errors
-/// When the catalogue cannot be read.
+/// [`SetupError::Unfit`] when the role is there and is an administrator or an owner: setup would give somebody else's
+/// role a new password. Else when the catalogue cannot be read.
 pub async fn plan(admin: &Client, role: &Role) -> Result<Plan, SetupError> {
     let surroundings = survey(admin, role).await?;
+    if surroundings.role_exists {
+        let mut unfit = fitness::unfit(admin, &role.name).await?;
+        unfit.retain(fitness::Unfit::is_lasting);
+        if !unfit.is_empty() {
+            return Err(SetupError::Unfit { role: role.name.clone(), unfit });
+        }
+    }
     let (statements, trials) = match role.duty {
         Duty::Reader => (reader::statements(role, &surroundings), reader::trials(role, &surroundings)),
     };
