@@ -7,12 +7,13 @@ use airlock_types::{Catalogue, ColumnRef, ContentHash, DomainName, TableRef};
 
 use crate::curated::Curated;
 use crate::exposure::Exposure;
-use crate::index::bm25f::{Bm25f, Match, merged};
+use crate::index::bm25f::{Bm25f, Match};
+use crate::index::documents;
 use crate::index::passages::{Passage, passages};
 use crate::index::query::Query;
+use crate::index::tables::TableIndex;
 use crate::index::values::{ValueHit, ValueIndex};
 use crate::index::words::words;
-use crate::index::{documents, documents::Values};
 use crate::joins::{Join, JoinGraph};
 use crate::pack::{BoundPack, BoundTerm, Pack, PackReport, Settings};
 use crate::records::{
@@ -22,9 +23,6 @@ use crate::tables::{TableView, views};
 
 /// Most hits of one call.
 pub const HITS: usize = 50;
-
-/// What a table's name is worth beside everything that is said about it.
-const NAME_FACTOR: f32 = 1.0;
 
 /// What a named term is worth above any number of words of definitions.
 const NAMED: f64 = 100.0;
@@ -40,8 +38,7 @@ pub struct Knowledge {
     views: Vec<TableView>,
     position: HashMap<TableRef, usize>,
     joins: JoinGraph,
-    tables: Bm25f,
-    table_names: Bm25f,
+    tables: TableIndex,
     columns: Shelf<ColumnRef>,
     values: ValueIndex,
     examples: Shelf<Arc<Example>>,
@@ -101,7 +98,6 @@ impl Knowledge {
     ) -> Self {
         let views = views(&catalogue, &bound, &values);
         let indexed = indexed_values(&views, &bound.exposure, values);
-        let by_column: Values = indexed.iter().cloned().collect();
         let dead: BTreeSet<TableRef> =
             views.iter().filter(|view| !view.in_use).map(|view| view.table.clone()).collect();
         Self {
@@ -109,8 +105,7 @@ impl Knowledge {
             pack_hash: pack.hash,
             settings: pack.settings.clone(),
             joins: JoinGraph::new(&catalogue, &bound.joins, dead),
-            tables: documents::tables(&views, &bound.terms, &by_column, &bound.exposure),
-            table_names: documents::table_names(&views),
+            tables: TableIndex::new(&views, &bound.terms),
             columns: columns(&views),
             values: ValueIndex::new(&indexed),
             examples: example_shelf(curated.examples),
@@ -188,13 +183,9 @@ impl Knowledge {
     #[must_use]
     pub fn tables(&self, query: &str, k: usize) -> Vec<TableHit> {
         let query = Query::new(query);
-        let both = merged(self.tables.search(&query), self.table_names.search(&query), NAME_FACTOR);
-        let found = both.into_iter().filter_map(|found| {
-            let view = self.views.get(found.document)?;
-            let score = f64::from(found.score);
-            Some(TableHit { table: view.table.clone(), score, matched: found.words(&query) })
-        });
-        found.take(k.min(HITS)).collect()
+        let mut hits = self.tables.search(&query, &self.values.search(&query));
+        hits.truncate(k.min(HITS));
+        hits
     }
 
     /// Columns that are near to a question.

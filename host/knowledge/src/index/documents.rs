@@ -1,19 +1,13 @@
 //! The indexes of a domain, one a kind: which fields each has, how much each counts, and what is put into them.
 
-use airlock_types::ColumnRef;
-
 use super::abbreviations::expansions;
 use super::bm25f::{Bm25f, Builder, Field};
 use super::passages::Passage;
 use super::query::SOFT;
 use super::words::{folded, is_stop_word, name_parts, words};
-use crate::exposure::Exposure;
 use crate::pack::BoundTerm;
 use crate::records::{Example, Lesson, TermRecord};
 use crate::tables::{ColumnView, TableView};
-
-/// Values of a column whose words its table is found by.
-const VALUES_FOR_TABLE: usize = 1_000;
 
 const NAME: u8 = 0;
 const SYNONYMS: u8 = 1;
@@ -22,14 +16,14 @@ const OTHER: u8 = 3;
 const COLUMNS: u8 = 4;
 const COLUMN_SYNONYMS: u8 = 5;
 const COLUMN_NOTES: u8 = 6;
-const VALUES: u8 = 7;
 
 const fn field(weight: f32, length: f32) -> Field {
     Field { weight, length }
 }
 
-/// `name, synonyms, note, glossary, columns, column synonyms, column notes, values`.
-const TABLE_FIELDS: [Field; 8] = [
+/// `name, synonyms, note, glossary, columns, column synonyms, column notes`. Values are not among them: the words of one
+/// column of prose would outweigh everything that is said about tables.
+const TABLE_FIELDS: [Field; 7] = [
     field(4.0, 0.4),
     field(4.0, 0.1),
     field(1.5, 0.6),
@@ -37,7 +31,6 @@ const TABLE_FIELDS: [Field; 8] = [
     field(1.3, 0.6),
     field(1.3, 0.2),
     field(0.5, 0.7),
-    field(0.8, 0.0),
 ];
 
 /// `name, synonyms`.
@@ -55,16 +48,8 @@ const LESSON_FIELDS: [Field; 2] = [field(1.0, 0.6), field(1.5, 0.3)];
 /// One field of prose.
 const PROSE_FIELDS: [Field; 1] = [field(1.0, 0.6)];
 
-/// Distinct values by column.
-pub(crate) type Values = std::collections::HashMap<ColumnRef, Vec<String>>;
-
 /// The index of tables: one document a table, in the order of the views. Tables that are not in use are empty documents.
-pub(crate) fn tables(
-    views: &[TableView],
-    terms: &[BoundTerm],
-    values: &Values,
-    exposure: &Exposure,
-) -> Bm25f {
+pub(crate) fn tables(views: &[TableView], terms: &[BoundTerm]) -> Bm25f {
     let mut builder = Builder::new(&TABLE_FIELDS);
     for view in views {
         builder.document();
@@ -82,13 +67,6 @@ pub(crate) fn tables(
             add_name(&mut builder, COLUMNS, &column.name);
             add_all(&mut builder, COLUMN_SYNONYMS, &column.synonyms);
             add_prose(&mut builder, COLUMN_NOTES, &column.description);
-            let reference = ColumnRef { table: view.table.clone(), column: column.name.clone() };
-            if exposure.may_index_labels(&reference) {
-                add_all(&mut builder, VALUES, &column.enum_labels);
-            }
-            for value in values.get(&reference).into_iter().flatten().take(VALUES_FOR_TABLE) {
-                add_prose(&mut builder, VALUES, value);
-            }
         }
     }
     builder.build()

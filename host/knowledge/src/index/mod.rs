@@ -12,5 +12,6 @@ mod compounds;
 pub(crate) mod documents;
 pub mod passages;
 pub mod query;
+pub(crate) mod tables;
 pub mod values;
 pub mod words;

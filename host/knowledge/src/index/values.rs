@@ -13,6 +13,8 @@ use crate::exposure::{VALUE_CHARACTERS, VALUES};
 pub const TOTAL: usize = 500_000;
 /// A word that more values than this have tells none of them apart.
 const COMMON: usize = 5_000;
+/// A value of more words is prose, not the name of anything.
+const NAME_WORDS: usize = 12;
 /// Least share of a value's words, by weight, that a question must name.
 const SHARE: f64 = 0.34;
 
@@ -70,7 +72,7 @@ impl ValueIndex {
         }
         let stems: Vec<String> = words(value).into_iter().map(|word| word.stem).collect();
         let Ok(number) = u32::try_from(self.values.len()) else { return };
-        if stems.is_empty() {
+        if stems.is_empty() || stems.len() > NAME_WORDS {
             return;
         }
         for stem in &stems {

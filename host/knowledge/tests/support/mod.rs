@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a schema that does not parse is a broken test")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use airlock_types::catalogue::{Column, ForeignKey, Relation, RelationKind, TypeFamily};
@@ -52,6 +53,48 @@ pub fn catalogue(ddl: &str) -> Catalogue {
     }
     complete_foreign_keys(&mut catalogue);
     catalogue
+}
+
+/// Distinct text values of `INSERT ... VALUES`, by table and column name.
+pub fn inserted(ddl: &str, catalogue: &Catalogue) -> BTreeMap<(String, String), BTreeSet<String>> {
+    let mut found: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for statement in pg_query::split_with_parser(ddl).unwrap() {
+        if !strip_comments(statement).to_uppercase().starts_with("INSERT INTO") {
+            continue;
+        }
+        for raw in pg_query::parse(statement, ParserOptions::default()).unwrap().protobuf.stmts {
+            let Some(NodeEnum::InsertStmt(insert)) = raw.stmt.and_then(|stmt| stmt.node) else { continue };
+            let table = insert.relation.as_ref().unwrap().relname.clone();
+            let Some(relation) = catalogue.relations.get(&table).and_then(|named| named.first()) else {
+                continue;
+            };
+            let mut columns: Vec<String> = insert
+                .cols
+                .iter()
+                .filter_map(|column| match column.node.as_ref() {
+                    Some(NodeEnum::ResTarget(target)) => Some(target.name.clone()),
+                    _ => None,
+                })
+                .collect();
+            if columns.is_empty() {
+                columns = relation.columns.iter().map(|column| column.name.clone()).collect();
+            }
+            let Some(NodeEnum::SelectStmt(select)) = insert.select_stmt.and_then(|select| select.node) else {
+                continue;
+            };
+            for row in &select.values_lists {
+                let Some(NodeEnum::List(row)) = &row.node else { continue };
+                for (column, cell) in columns.iter().zip(&row.items) {
+                    if let Some(NodeEnum::AConst(constant)) = &cell.node
+                        && let Some(pg_query::protobuf::a_const::Val::Sval(text)) = &constant.val
+                    {
+                        found.entry((table.clone(), column.clone())).or_default().insert(text.sval.clone());
+                    }
+                }
+            }
+        }
+    }
+    found
 }
 
 fn strip_comments(text: &str) -> String {
