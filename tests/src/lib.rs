@@ -3,7 +3,13 @@
 //! Each [`Airlock`] has a private PostgreSQL, data folder and port of its own, so tests run beside each other. The model
 //! is the one thing that is scripted, by a server that speaks the real protocol on loopback.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 mod model;
 

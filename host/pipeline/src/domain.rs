@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
-use airlock_knowledge::pack::{PackScope, RowsToModel};
-use airlock_knowledge::{ColumnClass, Knowledge, Pack, PackReport};
+use airlock_knowledge::pack::{GoldenOutcome, PackScope, RowsToModel};
+use airlock_knowledge::{ColumnClass, Curated, Knowledge, Pack, PackReport};
 use airlock_runtime::contract::types::TableRef as ContractTable;
 use airlock_types::{Catalogue, ColumnRef, DomainName, TableRef};
 use thiserror::Error;
 
 /// Values of one column that are indexed at most.
 const VALUES: u32 = 5_000;
+
+/// Golden questions suggested to newcomers.
+const SUGGESTIONS: usize = 6;
 
 /// Why a domain is not in service.
 #[derive(Debug, Error)]
@@ -43,6 +46,7 @@ pub struct Domain {
     catalogue: Arc<Catalogue>,
     gate: Gate,
     source: Source,
+    suggestions: Vec<String>,
 }
 
 /// What of the data source belongs to a pack's domain.
@@ -102,9 +106,17 @@ impl Domain {
             let found = source.distinct_values(&column, VALUES).await.map_err(unread)?;
             values.push((column, found));
         }
+        let curated = Curated::of_pack(pack, &bound);
         let gate = Gate::new(Arc::clone(&catalogue), policy(pack));
-        let knowledge = Knowledge::from_bound(pack, bound, Arc::clone(&catalogue), values);
-        Ok(Self { name, knowledge, catalogue, gate, source })
+        let knowledge = Knowledge::from_bound(pack, bound, Arc::clone(&catalogue), values, curated);
+        let suggestions = pack
+            .golden
+            .iter()
+            .filter(|case| case.outcome == GoldenOutcome::Answered)
+            .take(SUGGESTIONS)
+            .map(|case| case.question.as_str().to_owned())
+            .collect();
+        Ok(Self { name, knowledge, catalogue, gate, source, suggestions })
     }
 
     /// The domain's name.
@@ -135,6 +147,12 @@ impl Domain {
     #[must_use]
     pub const fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// Questions a newcomer can begin with: golden cases that have an answer.
+    #[must_use]
+    pub fn suggestions(&self) -> &[String] {
+        &self.suggestions
     }
 
     /// Rows an answer has at most.

@@ -7,6 +7,7 @@ use airlock_types::{Answer, Outcome};
 
 use crate::ask::{Ask, Fault, Finished};
 use crate::progress::Progress;
+use crate::services::{EXAMPLE, LESSON};
 
 /// How an ask ended, with what only that ending has.
 pub(crate) enum Ending {
@@ -22,7 +23,9 @@ impl Ask<'_> {
     /// Writes the record.
     pub(crate) fn finish(self, ending: Ending) -> Finished {
         let attempts = self.attempt();
-        let (lessons, examples) = self.used.into_iter().partition(|id| id.starts_with("lesson"));
+        let used =
+            |prefix| self.used.iter().filter_map(|id| id.strip_prefix(prefix)).map(str::to_owned).collect();
+        let (lessons, examples) = (used(LESSON), used(EXAMPLE));
         let mut answer = Answer {
             ask_id: self.id,
             question: self.request.question.clone(),

@@ -14,6 +14,11 @@ use airlock_runtime::contract::types::{Attribute, TableRef};
 use crate::convert;
 use crate::domain::Domain;
 
+/// What the ids of examples and lessons begin with where components see them, so that a draft's list of what it used can
+/// be told apart.
+pub(crate) const EXAMPLE: &str = "example:";
+pub(crate) const LESSON: &str = "lesson:";
+
 /// Services of one domain. A component never sees another one's.
 pub struct DomainServices(Arc<Domain>);
 
@@ -175,7 +180,7 @@ impl Services for DomainServices {
     fn find_examples(&self, query: &str, k: u32) -> Vec<retrieval::Example> {
         let hits = self.0.knowledge().examples(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Example {
-            id: hit.example.id.clone(),
+            id: format!("{EXAMPLE}{}", hit.example.id),
             question: hit.example.question.clone(),
             sql: hit.example.sql.clone(),
             score: hit.score,
@@ -186,7 +191,7 @@ impl Services for DomainServices {
     fn find_lessons(&self, query: &str, k: u32) -> Vec<retrieval::Lesson> {
         let hits = self.0.knowledge().lessons(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Lesson {
-            id: hit.lesson.id.clone(),
+            id: format!("{LESSON}{}", hit.lesson.id),
             kind: hit.lesson.kind.as_str().to_owned(),
             text: hit.lesson.text.clone(),
             score: hit.score,

@@ -47,12 +47,20 @@ pub fn models(config: &Config) -> anyhow::Result<Models> {
     Models::from_config(&config.models, |name| std::env::var(name).ok()).map_err(usage)
 }
 
+/// A runtime that keeps compiled components between starts.
+///
+/// # Errors
+/// When this machine cannot run one.
+pub fn runtime() -> anyhow::Result<Runtime> {
+    Ok(Runtime::new(RuntimeConfig { cache_dir: compiled_cache(), ..RuntimeConfig::default() })?)
+}
+
 /// Loads every component of a folder by its grant.
 ///
 /// # Errors
 /// When the folder has no grants, or a component is not what its grant says.
 pub fn components(folder: &Path) -> anyhow::Result<(Runtime, Registry)> {
-    let runtime = Runtime::new(RuntimeConfig { cache_dir: compiled_cache(), ..RuntimeConfig::default() })?;
+    let runtime = runtime()?;
     let registry = Registry::new();
     for component in load_all(&runtime, folder)? {
         registry.install(&component);

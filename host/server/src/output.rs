@@ -1,5 +1,6 @@
 //! What a person or a program reads on stdout and stderr.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
 use airlock_types::{Answer, Outcome};
@@ -12,7 +13,8 @@ pub fn log_to_stderr(verbose: u8) {
     let default = match verbose {
         0 => "warn",
         1 => "info",
-        _ => "debug",
+        // The driver's own debug lines hold statements with the values in them.
+        _ => "debug,tokio_postgres=warn,hyper=info,h2=info,wasmtime=info,cranelift=info",
     };
     let filter = EnvFilter::try_from_env("AIRLOCK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     tracing_subscriber::fmt()
@@ -30,6 +32,15 @@ pub fn complain(error: &anyhow::Error) {
     }
 }
 
+/// Whether an error says that nobody reads stdout any more.
+pub fn reader_is_gone(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        io.or(json) == Some(io::ErrorKind::BrokenPipe)
+    })
+}
+
 /// One JSON value on a line of stdout.
 ///
 /// # Errors
@@ -39,6 +50,14 @@ pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
     serde_json::to_writer(&mut out, value)?;
     writeln!(out)?;
     Ok(())
+}
+
+/// One line on stdout.
+///
+/// # Errors
+/// When stdout is gone.
+pub fn line(text: impl Display) -> anyhow::Result<()> {
+    Ok(writeln!(io::stdout().lock(), "{text}")?)
 }
 
 /// An answer for a person: the sentence, the SQL, the rows, and what was tried.

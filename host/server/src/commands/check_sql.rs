@@ -199,12 +199,11 @@ fn show(line: &Value, json: bool) -> anyhow::Result<()> {
     if json {
         return output::json(line);
     }
-    say(line);
-    Ok(())
+    say(line)
 }
 
 /// A verdict for a person.
-fn say(line: &Value) {
+fn say(line: &Value) -> anyhow::Result<()> {
     let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
     let id = match line.get("id") {
         None | Some(Value::Null) => String::new(),
@@ -214,22 +213,23 @@ fn say(line: &Value) {
     if text("verdict") == "approved" {
         let tables =
             line.get("tables").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        println!("{id}approved; reads {}", tables.collect::<Vec<_>>().join(", "));
+        output::line(format!("{id}approved; reads {}", tables.collect::<Vec<_>>().join(", ")))?;
         if let Some(count) = line.get("row_count") {
             match line.get("error") {
                 Some(Value::Object(error)) => {
-                    println!(
+                    output::line(format!(
                         "  failed: {}",
                         error.get("message").and_then(Value::as_str).unwrap_or_default()
-                    );
+                    ))?;
                 }
-                _ => println!("  {count} rows"),
+                _ => output::line(format!("  {count} rows"))?,
             }
         }
     } else {
-        println!("{id}rejected ({}): {}", text("code"), text("message"));
+        output::line(format!("{id}rejected ({}): {}", text("code"), text("message")))?;
         if !text("hint").is_empty() {
-            println!("  {}", text("hint"));
+            output::line(format!("  {}", text("hint")))?;
         }
     }
+    Ok(())
 }

@@ -21,7 +21,7 @@ pub async fn run(context: Context, config: &Config, as_json: bool) -> anyhow::Re
         if as_json {
             output::json(&json!({"kind": block.kind, "vouched_by": block.vouched_by, "text": block.text}))?;
         } else {
-            println!("{}", block.render());
+            output::line(block.render())?;
         }
     }
     Ok(Exit::Done)

@@ -58,7 +58,8 @@ async fn show(
         .map_err(|report| usage(format!("--domains: the pack {} is wrong:\n{report}", folder.display())))?;
     let step = Step::begin("loading the hardware shop and proving its reader");
     let database = demo::load(postgres, &pack.name, &folder, reach(&pack), |statement| {
-        tracing::info!(statement = statement.sql, why = statement.why, "setting up the reader");
+        // Not the statement: one of them holds the verifier of the password.
+        tracing::info!(why = statement.why, "setting up the reader");
     })
     .await?;
     step.done();
@@ -82,16 +83,19 @@ async fn show(
     if as_json {
         output::json(&json!({"page": page, "config": file, "answer": finished.answer}))?;
     } else {
-        println!("\nQuestion: {}\n", request.question);
+        output::line(format!("\nQuestion: {}\n", request.question))?;
         output::answer(&finished.answer)?;
         if options.once {
-            println!("\nWithout --once the page is served at {page} until Ctrl-C.");
+            output::line(format!("\nWithout --once the page is served at {page} until Ctrl-C."))?;
         } else {
-            println!(
+            output::line(format!(
                 "\nThe page:    {page}\nFrom a shell: airlock ask --server {} \"...\"",
                 page.trim_end_matches('/')
-            );
-            println!("Other commands: airlock --config {} ...\nCtrl-C stops everything.", file.display());
+            ))?;
+            output::line(format!(
+                "Other commands: airlock --config {} ...\nCtrl-C stops everything.",
+                file.display()
+            ))?;
         }
     }
     std::io::stdout().flush()?;

@@ -17,18 +17,19 @@ pub async fn run(config: &Config, json: bool) -> anyhow::Result<Exit> {
         output::json(&report)?;
     } else {
         for check in report.get("checks").and_then(Value::as_array).into_iter().flatten() {
-            say(check);
+            say(check)?;
         }
     }
     let ok = report.get("ok").and_then(Value::as_bool).unwrap_or(false);
     Ok(if ok { Exit::Done } else { Exit::No })
 }
 
-fn say(check: &Value) {
+fn say(check: &Value) -> anyhow::Result<()> {
     let text = |key: &str| check.get(key).and_then(Value::as_str).unwrap_or_default();
     let domain = if text("domain").is_empty() { String::new() } else { format!("{}: ", text("domain")) };
-    println!("{:<8} {domain}{}: {}", text("outcome"), text("name"), text("found"));
+    output::line(format!("{:<8} {domain}{}: {}", text("outcome"), text("name"), text("found")))?;
     if !text("remedy").is_empty() {
-        println!("         {}", text("remedy"));
+        output::line(format!("         {}", text("remedy")))?;
     }
+    Ok(())
 }

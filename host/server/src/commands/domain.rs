@@ -31,7 +31,7 @@ pub async fn run(
                         "domain": pack.name, "title": pack.settings.title, "source": pack.settings.source, "hash": pack.hash,
                     }))?;
                 } else {
-                    println!("{}  {}  {}", pack.name, pack.hash.short(), pack.settings.title);
+                    output::line(format!("{}  {}  {}", pack.name, pack.hash.short(), pack.settings.title))?;
                 }
             }
             Ok(Exit::Done)
@@ -62,7 +62,7 @@ async fn check(dir: &Path, config: impl Fn() -> anyhow::Result<Config>, json: bo
     if json {
         output::json(&json!({"ok": true, "domain": pack.name, "hash": pack.hash, "against": against}))?;
     } else {
-        println!("{} is right: {against}.", pack.name);
+        output::line(format!("{} is right: {against}.", pack.name))?;
     }
     Ok(Exit::Done)
 }
@@ -73,7 +73,7 @@ fn refuse(report: &PackReport, json: bool) -> anyhow::Result<Exit> {
             output::json(problem)?;
         }
     } else {
-        println!("{report}");
+        output::line(report)?;
     }
     Ok(Exit::No)
 }

@@ -1,6 +1,6 @@
 //! `airlock plugin`: components listed, and checked against their grants.
 
-use airlock_runtime::{Component, Grants, Runtime, RuntimeConfig};
+use airlock_runtime::{Component, Grants};
 use airlock_types::ContentHash;
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::{boot, output};
 /// # Errors
 /// When there are no grants, or the file cannot be read.
 pub fn run(plugin: Plugin, config: &Config, json: bool) -> anyhow::Result<Exit> {
-    let runtime = Runtime::new(RuntimeConfig::default())?;
+    let runtime = boot::runtime()?;
     match plugin {
         Plugin::List => {
             for component in boot::load_all(&runtime, &config.components)? {
@@ -51,7 +51,7 @@ fn refuse(message: &str, json: bool) -> anyhow::Result<Exit> {
     if json {
         output::json(&json!({"ok": false, "error": message}))?;
     } else {
-        println!("refused: {message}");
+        output::line(format!("refused: {message}"))?;
     }
     Ok(Exit::No)
 }
@@ -61,14 +61,14 @@ fn show(component: &Component, json: bool) -> anyhow::Result<()> {
         return output::json(&describe(component));
     }
     let words = |items: Vec<String>| items.join(", ");
-    println!(
+    output::line(format!(
         "{:<10} {}  {:>7} bytes  serves {}  imports {}",
         component.name(),
         component.digest().short(),
         component.size(),
         words(component.stages().iter().map(ToString::to_string).collect()),
         words(component.imports().iter().map(|import| import.as_str().to_owned()).collect()),
-    );
+    ))?;
     Ok(())
 }
 

@@ -29,7 +29,7 @@ pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<
     if as_json {
         output::json(&json!({"page": page}))?;
     } else {
-        println!("Serving on {page}");
+        output::line(format!("Serving on {page}"))?;
     }
     until_stopped(bound, host).await?;
     Ok(Exit::Done)

@@ -43,10 +43,10 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
         }))?;
     } else {
         for verdict in &done.proven {
-            println!("proven: {verdict}");
+            output::line(format!("proven: {verdict}"))?;
         }
-        println!("\nPut this into the configuration; the password is not shown again:\n");
-        println!("[sources.{}]\nurl = \"{}\"", pack.settings.source, done.reader_url);
+        output::line(format!("\nPut this into the configuration; the password is not shown again:\n"))?;
+        output::line(format!("[sources.{}]\nurl = \"{}\"", pack.settings.source, done.reader_url))?;
     }
     Ok(Exit::Done)
 }

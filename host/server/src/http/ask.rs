@@ -8,6 +8,7 @@ use airlock_types::{Answer, AskRequest, Outcome, RawAskRequest};
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
+use serde_json::{Map, Value};
 
 use super::problem::Problem;
 
@@ -16,9 +17,10 @@ use super::problem::Problem;
 /// A client that goes away drops this future, and with it the statement on the database server.
 pub async fn ask(
     State(host): State<Arc<Host>>,
-    body: Result<Json<RawAskRequest>, JsonRejection>,
+    body: Result<Json<Map<String, Value>>, JsonRejection>,
 ) -> Result<Json<Answer>, Problem> {
-    let Json(raw) = body?;
+    let Json(fields) = body?;
+    let raw: RawAskRequest = serde_json::from_value(Value::Object(fields)).map_err(Problem::of_fields)?;
     let request = AskRequest::try_from(raw)?;
     let finished = host.ask(&request, Reporter::silent()).await?;
     if finished.answer.outcome == Outcome::Failed {

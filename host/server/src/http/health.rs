@@ -1,12 +1,14 @@
 //! `/livez`, `/readyz` and `/api/health`.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use airlock_pipeline::Host;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 /// The process answers.
 pub async fn live() -> &'static str {
@@ -22,9 +24,27 @@ pub async fn ready(State(host): State<Arc<Host>>) -> (StatusCode, &'static str) 
     }
 }
 
-/// Every claim, tried now. 503 when one does not hold.
-pub async fn health(State(host): State<Arc<Host>>) -> (StatusCode, Json<Value>) {
-    let report = report(&host).await;
+/// How long a report is served again: trying every claim takes statements that a watching page should not repeat.
+const FRESH: Duration = Duration::from_secs(3);
+
+/// The last report. Whoever comes while one is made waits for it.
+#[derive(Clone, Default)]
+pub struct LastReport(Arc<Mutex<Option<(Instant, Value)>>>);
+
+/// Every claim, tried within the last seconds. 503 when one does not hold.
+pub async fn health(
+    State(host): State<Arc<Host>>,
+    State(last): State<LastReport>,
+) -> (StatusCode, Json<Value>) {
+    let mut last = last.0.lock().await;
+    let report = match &*last {
+        Some((made, report)) if made.elapsed() < FRESH => report.clone(),
+        _ => {
+            let report = report(&host).await;
+            *last = Some((Instant::now(), report.clone()));
+            report
+        }
+    };
     let ok = report.get("ok").and_then(Value::as_bool).unwrap_or(false);
     (if ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, Json(report))
 }

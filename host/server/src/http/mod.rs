@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use airlock_pipeline::Host;
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, FromRef};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -23,6 +23,25 @@ pub use health::report as health_report;
 
 /// Most bytes of a request's body: a question has at most 4,000 characters.
 const BODY_LIMIT: usize = 64 * 1024;
+
+/// What the routes share.
+#[derive(Clone)]
+struct App {
+    host: Arc<Host>,
+    last: health::LastReport,
+}
+
+impl FromRef<App> for Arc<Host> {
+    fn from_ref(app: &App) -> Self {
+        Self::clone(&app.host)
+    }
+}
+
+impl FromRef<App> for health::LastReport {
+    fn from_ref(app: &App) -> Self {
+        app.last.clone()
+    }
+}
 
 /// The routes over a host. `allowed` are the names a `Host` header may carry.
 pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
@@ -41,7 +60,7 @@ pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(axum::middleware::from_fn_with_state(allowed, guard::check))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .with_state(host)
+        .with_state(App { host, last: health::LastReport::default() })
 }
 
 /// A server that is listening but not yet serving.

@@ -54,6 +54,11 @@ impl Problem {
         self
     }
 
+    /// Fields that are unknown, or of another type than they should be.
+    pub fn of_fields(error: serde_json::Error) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed-json", format!("The body is not a request: {error}."))
+    }
+
     /// The problem that a failed ask is.
     pub fn of_failed(fault: Option<&Fault>, answer: Answer) -> Self {
         let detail = answer.reason.clone().unwrap_or_default();
