@@ -6,7 +6,7 @@ use airlock_plugin_sdk::contract::catalog::TableDetail;
 use airlock_plugin_sdk::contract::repair::RepairInput;
 use airlock_plugin_sdk::{Failure, Host, failure as words};
 
-use crate::block::{Block, Source, around, with_names};
+use crate::block::{Block, Source, around, blocks, with_names};
 use crate::edit::Edit;
 use crate::tokens::{Kind, Tokens};
 
@@ -98,19 +98,29 @@ impl<'a, H: Host> Case<'a, H> {
         })
     }
 
-    /// The name that the message speaks of: what stands in its first double quotes, or behind `column `.
+    /// The name that the message speaks of: behind `column`, else what stands in its first double quotes.
     pub fn named(&self) -> Option<String> {
         let message = &self.failure.message;
-        if let Some(quoted) = message.split('"').nth(1) {
-            return Some(quoted.to_owned());
+        let behind = |word: &str| message.split(word).nth(1);
+        if let Some(name) = behind("column \"").or_else(|| message.split_once('"').map(|(_, rest)| rest)) {
+            return name.split('"').next().map(str::to_owned);
         }
-        let behind = message.split("column ").nth(1)?;
-        behind.split_whitespace().next().map(str::to_owned)
+        behind("column ")?.split_whitespace().next().map(str::to_owned)
     }
 
     /// The innermost block around a token.
     pub fn block(&self, index: usize) -> Option<Block> {
         around(&self.tokens, index)
+    }
+
+    /// The innermost block around a token that reads something under this name.
+    pub fn block_with(&self, index: usize, name: &str) -> Option<Block> {
+        let reads =
+            |block: &Block| block.sources(&self.tokens).iter().any(|source| source.visible() == Some(name));
+        blocks(&self.tokens)
+            .into_iter()
+            .filter(|block| block.range.contains(&index) && reads(block))
+            .min_by_key(|block| block.range.len())
     }
 
     /// What a block reads.

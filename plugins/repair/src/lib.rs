@@ -105,8 +105,13 @@ fn step(
 
 /// What the gate says about a text on the way, as a failure of its own.
 fn refused(rejection: Rejection, sql: String) -> Failure {
+    // The gate's code for a relation is the one that is not the failure's own word.
+    let error_type = match rejection.code.as_str() {
+        "unknown-relation" => "unknown_table".to_owned(),
+        code => code.replace('-', "_"),
+    };
     Failure {
-        error_type: rejection.code.replace('-', "_"),
+        error_type,
         message: rejection.message,
         hint: rejection.hint,
         sqlstate: None,

@@ -15,7 +15,7 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
         .filter(|index| tokens.is_operator(*index, "/") || tokens.is_operator(*index, "%"));
     let divisors: Vec<Range<usize>> = divisions
         .filter_map(|index| operand(tokens, index + 1))
-        .filter(|range| !never_zero(tokens, range))
+        .filter(|range| !settled(tokens, range))
         .collect();
     // A divisor inside another one would need edits inside an edit.
     let nested =
@@ -63,9 +63,8 @@ pub fn operand(tokens: &Tokens<'_>, start: usize) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-fn never_zero(tokens: &Tokens<'_>, range: &Range<usize>) -> bool {
-    let number = range.len() == 1
-        && tokens.kind(range.start) == Some(Kind::Number)
-        && tokens.written(range.start).chars().any(|c| ('1'..='9').contains(&c));
+/// A number is not zero, or the quotient was never meant; NULLIF is guarded already.
+fn settled(tokens: &Tokens<'_>, range: &Range<usize>) -> bool {
+    let number = range.len() == 1 && tokens.kind(range.start) == Some(Kind::Number);
     number || tokens.is(range.start, "NULLIF")
 }

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use airlock_plugin_sdk::{Host, words};
 
+use super::grouping::output;
+use super::{functions, tables};
 use crate::block::{Block, Clause};
 use crate::case::{Case, Proposal, Reference, Relation};
 use crate::edit::Edit;
@@ -13,9 +15,21 @@ use crate::tokens::{Kind, identifier, inside, literal};
 /// Edits for an unknown column, the surest first.
 pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     let Some(reference) = case.reference() else { return Vec::new() };
-    let Some(block) = case.block(reference.range.start) else { return Vec::new() };
+    let at = reference.range.start;
+    let block = match reference.qualifier.and_then(|index| case.tokens.name(index)) {
+        // A qualifier that nothing in scope has is what is wrong, whatever column stands behind it.
+        Some(name) => match case.block_with(at, &name) {
+            Some(block) => block,
+            None => return tables::propose(case),
+        },
+        None => match case.block(at) {
+            Some(block) => block,
+            None => return Vec::new(),
+        },
+    };
     let relations = case.relations(&block);
     [
+        functions::with_unit(case, &reference),
         quoted_text(case, &reference),
         output_alias(case, &block, &reference),
         suggested(case, &block, &relations, &reference),
@@ -66,11 +80,10 @@ fn output_alias(case: &Case<'_, impl Host>, block: &Block, reference: &Reference
         return None;
     }
     let name = tokens.name(reference.column)?;
-    let expression = block.items(tokens).into_iter().find_map(|item| {
-        let alias = item.end.checked_sub(1)?;
-        let named = tokens.name(alias)? == name && tokens.is(alias.checked_sub(1)?, "AS");
-        named.then(|| item.start..alias - 1)
-    })?;
+    let items = block.items(tokens).into_iter();
+    let expression = items
+        .map(|item| output(tokens, item))
+        .find_map(|(expression, alias)| (alias.as_deref() == Some(&name)).then_some(expression))?;
     let moved = clause == Clause::Having || !aggregates(case, &expression);
     if !moved || expression.clone().any(|index| tokens.is(index, "OVER")) {
         return None;
@@ -101,7 +114,11 @@ fn suggested(
     reference: &Reference,
 ) -> Option<Proposal> {
     let hint = case.failure.hint.as_deref()?;
-    // What stands in double quotes; the qualifier is part of it.
+    // Of a relation, it is for another strategy.
+    if hint.contains("relation") || hint.contains("table alias") {
+        return None;
+    }
+    // What stands in double quotes; the qualifier may be part of it.
     let mut names: Vec<&str> = hint.split('"').skip(1).step_by(2).collect();
     names.dedup();
     let [name] = names.as_slice() else { return None };
@@ -113,7 +130,19 @@ fn suggested(
     if wanted != column && !believable(&wanted, column) {
         return None;
     }
-    let qualifier = qualifier.filter(|_| reference.qualifier.is_some() || relations.len() > 1);
+    let own = reference.qualifier.and_then(|index| case.tokens.name(index));
+    let mut having = relations.iter().filter(|relation| relation.has(column));
+    let qualifier = match (qualifier, &own) {
+        (Some(_), None) if relations.len() < 2 => None,
+        (Some(qualifier), _) => Some(qualifier),
+        (None, Some(own)) => Some(own.as_str()),
+        (None, None) => match (having.next(), having.next()) {
+            // Two of them would make it ambiguous.
+            (Some(_), Some(_)) => return None,
+            (Some(only), None) if relations.len() > 1 => only.source.visible(),
+            _ => None,
+        },
+    };
     replace(case, block, reference, qualifier, column, "PostgreSQL suggests this column.")
 }
 

@@ -3,12 +3,12 @@
 use airlock_plugin_sdk::Host;
 
 use super::{calls, types};
-use crate::case::{Case, Proposal};
+use crate::case::{Case, Proposal, Reference};
 use crate::edit::Edit;
 use crate::tokens::Kind;
 
 /// Functions of texts; a first argument of another type is cast.
-const OF_TEXT: [&str; 14] = [
+const OF_TEXT: [&str; 15] = [
     "lower",
     "upper",
     "trim",
@@ -23,6 +23,24 @@ const OF_TEXT: [&str; 14] = [
     "replace",
     "split_part",
     "strpos",
+    "string_agg",
+];
+
+/// Types of other dialects and what PostgreSQL calls them.
+const TYPES: [(&str, &str); 13] = [
+    ("string", "text"),
+    ("nvarchar", "varchar"),
+    ("varchar2", "varchar"),
+    ("datetime", "timestamp"),
+    ("datetime2", "timestamp"),
+    ("smalldatetime", "timestamp"),
+    ("signed", "bigint"),
+    ("unsigned", "bigint"),
+    ("int64", "bigint"),
+    ("tinyint", "smallint"),
+    ("float64", "double precision"),
+    ("double", "double precision"),
+    ("number", "numeric"),
 ];
 
 /// Edits for an unknown function or operator.
@@ -30,7 +48,33 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     if case.failure.message.contains("operator") {
         return types::operator(case).into_iter().collect();
     }
-    foreign(case).or_else(|| cast_argument(case)).into_iter().collect()
+    let proposals = [foreign(case), cast_argument(case), foreign_type(case)];
+    proposals.into_iter().flatten().collect()
+}
+
+/// `DATEDIFF(day, a, b)`: the unit is read as a column before the function is looked for.
+pub fn with_unit(case: &Case<'_, impl Host>, reference: &Reference) -> Option<Proposal> {
+    let open = reference.range.start.checked_sub(1)?;
+    let call = open.checked_sub(1)?;
+    let unit = reference.qualifier.is_none()
+        && case.tokens.kind(open) == Some(Kind::Open)
+        && calls::is_foreign(&case.tokens, call);
+    unit.then(|| translated(case, call)).flatten()
+}
+
+/// A type of another dialect, in a cast.
+fn foreign_type(case: &Case<'_, impl Host>) -> Option<Proposal> {
+    let tokens = &case.tokens;
+    let place = case.place?;
+    let before = place.checked_sub(1)?;
+    let named = tokens.written(place).to_ascii_lowercase();
+    let with = TYPES.iter().find(|(foreign, _)| *foreign == named)?.1;
+    let cast = tokens.is_operator(before, "::") || tokens.is(before, "AS");
+    cast.then(|| case.span(place)).flatten().map(|span| Proposal {
+        edits: vec![Edit::replace(span, with)],
+        change: format!("The type {named} is now {with}."),
+        reason: "The type is another dialect's.".into(),
+    })
 }
 
 /// The failing call, and all others of another dialect with it.
@@ -40,9 +84,14 @@ fn foreign(case: &Case<'_, impl Host>) -> Option<Proposal> {
     if !calls::is_foreign(tokens, at) {
         return None;
     }
-    let translated = calls::translate_all(tokens.text)?;
+    translated(case, at)
+}
+
+/// All foreign calls, told by the one at a token.
+fn translated(case: &Case<'_, impl Host>, at: usize) -> Option<Proposal> {
+    let tokens = &case.tokens;
     Some(Proposal {
-        edits: vec![Edit::replace(0..tokens.text.len(), translated)],
+        edits: vec![Edit::replace(0..tokens.text.len(), calls::translate_all(tokens.text)?)],
         change: format!("{} is written as PostgreSQL writes it.", tokens.written(at).to_ascii_uppercase()),
         reason: "The function is another dialect's.".into(),
     })

@@ -1,5 +1,7 @@
 //! A selected column that is neither grouped nor aggregated.
 
+use std::ops::Range;
+
 use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::failure::same_text;
 
@@ -60,7 +62,7 @@ fn group(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let grouped = grouped(case, &block);
     let mut missing: Vec<&str> = Vec::new();
     for item in block.items(tokens) {
-        let (expression, alias) = expression(tokens, item);
+        let (expression, alias) = output(tokens, item);
         let aggregated = expression.clone().any(|index| {
             is_aggregate(tokens, index) || tokens.is(index, "OVER") || tokens.is(index, "SELECT")
         });
@@ -104,7 +106,7 @@ fn grouped(case: &Case<'_, impl Host>, block: &Block) -> Vec<String> {
             let written = tokens.slice(part);
             let position = written.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             match position.and_then(|index| items.get(index)) {
-                Some(item) => tokens.slice(&expression(tokens, item.clone()).0).to_owned(),
+                Some(item) => tokens.slice(&output(tokens, item.clone()).0).to_owned(),
                 None => written.to_owned(),
             }
         })
@@ -112,7 +114,7 @@ fn grouped(case: &Case<'_, impl Host>, block: &Block) -> Vec<String> {
 }
 
 /// A select item without its alias, and the alias.
-fn expression(tokens: &Tokens<'_>, item: std::ops::Range<usize>) -> (std::ops::Range<usize>, Option<String>) {
+pub fn output(tokens: &Tokens<'_>, item: Range<usize>) -> (Range<usize>, Option<String>) {
     let Some(last) = item.end.checked_sub(1).filter(|last| *last > item.start) else { return (item, None) };
     let Some(name) = tokens.name(last) else { return (item, None) };
     if tokens.is(last - 1, "AS") {

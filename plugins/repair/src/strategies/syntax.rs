@@ -25,8 +25,12 @@ const RULES: [Rule; 11] = [
     (parentheses, "The parentheses are balanced."),
 ];
 
-/// All rules together, as one proposal: a query of another dialect seldom breaks one rule only.
+/// The parenthesis PostgreSQL points at first, then all rules together: a query of another dialect seldom breaks one rule only.
 pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
+    [unclosed(case), dialect(case)].into_iter().flatten().collect()
+}
+
+fn dialect(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let original = case.tokens.text;
     let mut text = original.to_owned();
     let mut changes: Vec<&str> = Vec::new();
@@ -36,14 +40,26 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
             changes.push(change);
         }
     }
-    if changes.is_empty() {
-        return Vec::new();
-    }
-    vec![Proposal {
+    (!changes.is_empty()).then(|| Proposal {
         edits: vec![Edit::replace(0..original.len(), text)],
         change: changes.join(" "),
         reason: "PostgreSQL's grammar has no such form.".into(),
-    }]
+    })
+}
+
+/// `count(DISTINCT x FROM t`: a clause begins inside a parenthesis that nothing closes.
+fn unclosed(case: &Case<'_, impl Host>) -> Option<Proposal> {
+    let tokens = &case.tokens;
+    let place = case.place?;
+    let before = tokens.get(place.checked_sub(1)?)?;
+    let count = |kind| tokens.all.iter().filter(|token| token.kind == kind).count();
+    let clause = tokens.is_any(place, &["FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "AS"]);
+    let missing = clause && tokens.get(place)?.depth > 0 && count(Kind::Open) == count(Kind::Close) + 1;
+    missing.then(|| Proposal {
+        edits: vec![Edit::insert(before.span.end, ")")],
+        change: format!("A parenthesis is closed before {}.", tokens.written(place)),
+        reason: "It was open where the next clause begins.".into(),
+    })
 }
 
 /// A statement, its semicolon, and words that are no second statement.

@@ -18,6 +18,13 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
 pub fn operator(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let tokens = &case.tokens;
     let place = case.place?;
+    if tokens.is_operator(place, "==") {
+        return Some(Proposal {
+            edits: vec![Edit::replace(case.span(place)?, "=")],
+            change: "== is now =.".into(),
+            reason: "PostgreSQL compares with one sign.".into(),
+        });
+    }
     let said = case.failure.message.split("does not exist: ").nth(1)?;
     let symbol = case.tokens.written(place);
     let shown = match symbol.to_ascii_uppercase().as_str() {

@@ -77,6 +77,12 @@ fn foreign_syntax_is_translated() {
             "SELECT GROUP_CONCAT(name SEPARATOR ';') FROM customers",
             Some("SELECT string_agg((name)::text, ';') FROM customers"),
         ),
+        (
+            "syntax_error",
+            said,
+            "SELECT count(DISTINCT city >FROM customers",
+            Some("SELECT count(DISTINCT city) FROM customers"),
+        ),
         ("syntax_error", said, "SELEC name FRM customers", None),
     ]);
 }
@@ -125,6 +131,27 @@ fn unknown_columns_are_found_in_scope() {
             "SELECT >s.nmae FROM (SELECT name FROM customers) s",
             None,
         ),
+        // A qualifier that nothing has is what is wrong.
+        (
+            "unknown_column",
+            "there is no relation \"bills\" in this part of the statement",
+            "SELECT >bills.status FROM bills b",
+            Some("SELECT b.status FROM bills b"),
+        ),
+        // The outer query's alias inside a subquery.
+        (
+            "unknown_column",
+            "\"c\" has no column \"cty\"",
+            "SELECT 1 FROM customers c WHERE EXISTS (SELECT 1 FROM bills b WHERE >c.cty = b.status)",
+            Some("SELECT 1 FROM customers c WHERE EXISTS (SELECT 1 FROM bills b WHERE c.city = b.status)"),
+        ),
+        // A unit of time that is read as a column.
+        (
+            "unknown_column",
+            "column \"day\" does not exist",
+            "SELECT DATEDIFF(>day, bill_dt, now()) FROM bills",
+            Some("SELECT ((now())::date - (bill_dt)::date) FROM bills"),
+        ),
         // A text in the wrong quotes.
         (
             "unknown_column",
@@ -148,8 +175,8 @@ fn unknown_columns_are_found_in_scope() {
         (
             "unknown_column",
             "column \"n\" does not exist",
-            "SELECT city, count(*) AS n FROM customers GROUP BY city HAVING >n IS NOT NULL",
-            Some("SELECT city, count(*) AS n FROM customers GROUP BY city HAVING (count(*)) IS NOT NULL"),
+            "SELECT city, count(*) n FROM customers GROUP BY city HAVING >n IS NOT NULL",
+            Some("SELECT city, count(*) n FROM customers GROUP BY city HAVING (count(*)) IS NOT NULL"),
         ),
     ]);
 }
@@ -291,6 +318,18 @@ fn unknown_functions_and_operators_are_translated() {
             "SELECT >sum(status = 'PAID') FROM bills",
             Some("SELECT count(*) FILTER (WHERE status = 'PAID') FROM bills"),
         ),
+        (
+            "unknown_function",
+            "there is no known type datetime",
+            "SELECT CAST(status AS >datetime) FROM bills",
+            Some("SELECT CAST(status AS timestamp) FROM bills"),
+        ),
+        (
+            "unknown_function",
+            "function string_agg(bigint, unknown) does not exist",
+            "SELECT >string_agg(bill_id, ',') FROM bills",
+            Some("SELECT string_agg((bill_id)::text, ',') FROM bills"),
+        ),
         ("unknown_function", "function magic(integer) does not exist", "SELECT >magic(1)", None),
     ]);
 }
@@ -321,6 +360,12 @@ fn operators_are_repaired_by_one_cast() {
             "SELECT 1 FROM bills WHERE bill_dt = 2026",
             "=",
             "SELECT 1 FROM bills WHERE EXTRACT(YEAR FROM bill_dt) = 2026",
+        ),
+        (
+            "text == unknown",
+            "SELECT 1 FROM bills WHERE status == 'x'",
+            "==",
+            "SELECT 1 FROM bills WHERE status = 'x'",
         ),
         ("boolean = integer", "SELECT 1 FROM t WHERE paid = 1", "=", "SELECT 1 FROM t WHERE paid = true"),
         (
@@ -385,7 +430,7 @@ fn divisors_are_guarded() {
             Some("SELECT a.x / NULLIF(a.y, 0), sum(b)/ NULLIF(count(c)::numeric, 0), d / 100 FROM t a"),
         ),
         ("division_by_zero", "division by zero", "SELECT 1 / (a / b) FROM t", None),
-        ("division_by_zero", "division by zero", "SELECT 1 / NULLIF(a, 0) FROM t", None),
+        ("division_by_zero", "division by zero", "SELECT 1 / NULLIF(a, 0), a / 0 FROM t", None),
     ]);
 }
 
