@@ -91,8 +91,8 @@ pub enum DatabaseError {
         /// How long was waited.
         waited: Duration,
     },
-    /// A statement outlived its timeout and its cancellation a moment ago.
-    #[error("the source rests for {} more seconds: its server did not end a statement that was cancelled", left.as_secs() + 1)]
+    /// A statement outlived its timeout a moment ago, and the server does not answer.
+    #[error("the source rests for {} more seconds: its server overran its timeout and does not answer a new connection", left.as_secs() + 1)]
     Resting {
         /// Until it is tried again.
         left: Duration,

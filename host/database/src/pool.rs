@@ -1,5 +1,6 @@
 //! A few connections, handed out one at a time, and the breaker that keeps callers off a server that overruns.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::connection_string::ConnectionString;
 use crate::error::DatabaseError;
-use crate::wire::{self, Wire};
+use crate::wire::{self, Step, Wire};
 
 /// A connection is replaced after this long, so that a fail-over or a changed grant is not missed for days.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
@@ -21,7 +22,8 @@ pub(crate) struct PoolLimits {
     pub(crate) wait: Duration,
     /// How long a cancelled statement may take to end.
     pub(crate) grace: Duration,
-    /// How long nobody is sent to a server that overran.
+    /// How long a server that overran must prove that it answers before anybody is sent there, and how much longer than
+    /// `grace` a statement that cannot be stopped keeps its place.
     pub(crate) rest: Duration,
 }
 
@@ -32,6 +34,8 @@ pub(crate) struct Pool {
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<(Wire, Instant)>>,
     resting_until: Mutex<Option<Instant>>,
+    /// Held by the one caller that finds out whether a resting server answers.
+    probing: tokio::sync::Mutex<()>,
 }
 
 /// One connection in use. When it is dropped before its work ended, what runs on the server is cancelled and the place in
@@ -53,6 +57,7 @@ impl Pool {
             permits: Arc::new(Semaphore::new(limits.size)),
             idle: Mutex::new(Vec::new()),
             resting_until: Mutex::new(None),
+            probing: tokio::sync::Mutex::new(()),
         })
     }
 
@@ -62,7 +67,9 @@ impl Pool {
 
     /// Hands out a connection, waiting for one no longer than the pool's limit and `patience`.
     pub(crate) async fn lease(self: &Arc<Self>, patience: Duration) -> Result<Lease, DatabaseError> {
-        if let Some(left) = self.resting() {
+        if let Some(left) = self.resting()
+            && !self.answers().await
+        {
             return Err(DatabaseError::Resting { left });
         }
         let wait = self.limits.wait.min(patience);
@@ -86,7 +93,7 @@ impl Pool {
         Ok(Lease { pool: Arc::clone(self), wire: Some(wire), permit: Some(permit), born, reused })
     }
 
-    /// Nobody is sent to this server for a while.
+    /// Nobody is sent to this server for a while unless it proves that it answers.
     pub(crate) fn trip(&self) {
         let until = Instant::now().checked_add(self.limits.rest);
         *self.resting_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
@@ -104,6 +111,27 @@ impl Pool {
         self.permits.available_permits()
     }
 
+    /// Whether the server answers a new connection. One statement that could not be stopped must not keep everybody away
+    /// from a server that is well; one caller at a time finds out, the others are turned away at once.
+    async fn answers(&self) -> bool {
+        let Ok(_only) = self.probing.try_lock() else { return false };
+        let question = async {
+            let mut wire = wire::connect(&self.target).await?;
+            wire.push(&Step::new("SELECT 1", &[]))?;
+            wire.push_sync();
+            wire.flush().await?;
+            wire.settle().await.map(|failed| (failed.is_none(), wire))
+        };
+        match timeout(self.limits.grace, question).await {
+            Ok(Ok((true, wire))) if wire.is_clean() => {
+                self.park(wire, Instant::now());
+                *self.resting_until.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn take_idle(&self) -> Option<(Wire, Instant)> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((mut wire, born)) = idle.pop() {
@@ -118,14 +146,27 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push((wire, born));
     }
 
-    /// Ends what runs on a connection whose user is gone, then the connection.
+    /// Ends what runs on a connection whose user is gone, then the connection. The place stays taken while the server is
+    /// still at work, so that statements that cannot be stopped do not pile up there.
     async fn retire(self: Arc<Self>, mut wire: Wire, permit: Option<OwnedSemaphorePermit>) {
-        match timeout(self.limits.grace, wire.cancel_and_end()).await {
-            Ok(Ok(())) => wire.close().await,
-            Ok(Err(error)) => tracing::debug!(%error, "a connection ended while its statement was cancelled"),
-            Err(_) => {
-                tracing::warn!(server = %self.target, "a cancelled statement did not end: the source rests");
-                self.trip();
+        let ended = {
+            let mut ending = pin!(wire.cancel_and_end());
+            match timeout(self.limits.grace, ending.as_mut()).await {
+                Ok(ended) => Some(ended),
+                Err(_) => {
+                    tracing::warn!(server = %self.target, "a cancelled statement does not end: the source rests");
+                    self.trip();
+                    timeout(self.limits.rest, ending).await.ok()
+                }
+            }
+        };
+        match ended {
+            Some(Ok(())) => wire.close().await,
+            Some(Err(error)) => {
+                tracing::debug!(%error, "a connection ended while its statement was cancelled")
+            }
+            None => {
+                tracing::warn!(server = %self.target, "a cancelled statement never ended: its connection is closed")
             }
         }
         drop(permit);

@@ -27,7 +27,7 @@ pub struct SourceConfig {
     pub lock_timeout: Duration,
     /// How much longer than its timeout a statement is waited for, and how long a cancelled one may take to end.
     pub grace: Duration,
-    /// How long the source rests after a server overran.
+    /// How long the source rests after a server overran, unless it answers a new connection.
     pub rest: Duration,
     /// Longest value of a result.
     pub cell_bytes: usize,

@@ -81,7 +81,8 @@ impl Postgres {
         self.try_psql("postgres", sql).unwrap_or_else(|error| panic!("{error}\n{}", self.log()))
     }
 
-    fn try_psql(&self, database: &str, sql: &str) -> Result<String, String> {
+    /// Runs SQL as the superuser and gives what psql prints, or its complaint.
+    pub fn try_psql(&self, database: &str, sql: &str) -> Result<String, String> {
         let mut psql = Command::new(self.binaries.join("psql"))
             .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database, "-h"])
             .arg(self.directory.path())
