@@ -45,7 +45,7 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
         for verdict in &done.proven {
             output::line(format!("proven: {verdict}"))?;
         }
-        output::line(format!("\nPut this into the configuration; the password is not shown again:\n"))?;
+        output::line("\nPut this into the configuration; the password is not shown again:\n")?;
         output::line(format!("[sources.{}]\nurl = \"{}\"", pack.settings.source, done.reader_url))?;
     }
     Ok(Exit::Done)
