@@ -147,7 +147,7 @@ fn without_remedy(input: &RepairInput) -> String {
             .into();
     }
     format!(
-        "No edit follows from what PostgreSQL said ({}: {}), and no model is there to write the query again.",
+        "No edit follows from the failure ({}: {}), and no model is there to write the query again.",
         failure.error_type,
         failure.message.trim().trim_end_matches('.')
     )
