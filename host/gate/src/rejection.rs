@@ -175,7 +175,7 @@ impl Refusal {
     }
 
     /// The refusal as the outside sees it.
-    pub(crate) fn into_rejection(self: Box<Self>, text: &str) -> Rejection {
+    pub(crate) fn into_rejection(self, text: &str) -> Rejection {
         let position = self.offset.and_then(|offset| {
             let before = text.get(..offset.min(text.len()))?;
             u32::try_from(before.chars().count() + 1).ok()

@@ -52,7 +52,7 @@ impl Scan {
 /// Reads the tokens of a text that is small enough and hides nothing.
 pub(crate) fn scan(text: &str, limits: &Limits, server_version: u32) -> Result<Scan, Box<Refusal>> {
     check_characters(text, limits)?;
-    let tokens = pg_query::scan_tokens(text).map_err(|error| crate::parse::unreadable(text, &error, None))?;
+    let tokens = tokens(text)?;
     if tokens.len() > limits.tokens {
         return Err(Refusal::new(
             RejectionCode::TooManyTokens,
@@ -63,6 +63,18 @@ pub(crate) fn scan(text: &str, limits: &Limits, server_version: u32) -> Result<S
     let lexemes: Vec<Lexeme> = tokens.iter().filter_map(lexeme).collect();
     check_lexemes(text, &lexemes, limits, server_version)?;
     Ok(Scan { lexemes })
+}
+
+/// All tokens. One more is put behind the text and dropped again: pg_query makes a slice from a null pointer when there
+/// is no token at all.
+fn tokens(text: &str) -> Result<Vec<ScanToken>, Box<Refusal>> {
+    let mut tokens = pg_query::scan_tokens(&format!("{text}\n;")).map_err(|error| {
+        // The grammar reads the text as it is, so its complaint shows nothing that was added.
+        let error = pg_query::parse(text, 0).err().unwrap_or(error);
+        crate::parse::unreadable(text, &error, None)
+    })?;
+    tokens.pop();
+    Ok(tokens)
 }
 
 fn lexeme(token: &ScanToken) -> Option<Lexeme> {

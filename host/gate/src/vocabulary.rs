@@ -1,20 +1,19 @@
 //! A catalogue and a policy, made ready for questions: is this function, operator or type known, and does a type bring
 //! code of its own?
 
+mod types;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use airlock_types::catalogue::{Catalogue, FunctionObject, Relation, TypeKind, TypeObject};
+use airlock_types::catalogue::{Catalogue, FunctionObject, Relation, TypeObject};
 use airlock_types::{ColumnRef, TableRef};
 
 use crate::extensions;
 use crate::functions;
 use crate::policy::Policy;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Kind, STORED_BYTES, Value, nearest};
-
-/// How deep composite types are followed.
-const COMPOSITE_DEPTH: usize = 8;
+use crate::scope::{Column, STORED_BYTES, Value, nearest};
 
 /// A listed relation with the columns a query sees.
 #[derive(Debug)]
@@ -97,11 +96,15 @@ impl Vocabulary {
             if !runs_code || vetted {
                 continue;
             }
-            // A cast between two types of pg_catalog concerns its source only when it can happen unasked.
-            if cast.source.schema != "pg_catalog" || cast.context == 'i' {
+            let builtin = |name: &TableRef| name.schema == "pg_catalog";
+            // A cast between two types of pg_catalog concerns the source of others only when it happens unasked.
+            if !builtin(&cast.source) || cast.context == 'i' {
                 self.opaque.insert(cast.source.clone());
             }
-            self.cast_targets.insert(cast.target.clone());
+            // A cast from a type of its own is met where that type is met, not where its target is.
+            if !builtin(&cast.target) || builtin(&cast.source) {
+                self.cast_targets.insert(cast.target.clone());
+            }
         }
     }
 
@@ -318,182 +321,6 @@ impl Vocabulary {
             _ => refused(format!("the operator {name} is not known")),
         }
     }
-
-    // ---- types ----
-
-    /// What is to be known about a value of this stored type.
-    pub(crate) fn kind(&self, name: &TableRef, array: bool) -> Kind {
-        if self.opaque.contains(name) {
-            return Kind::Named { name: Arc::new(name.clone()), array };
-        }
-        match self.types.get(name) {
-            Some(TypeObject { kind: TypeKind::Domain, base: Some(base), .. }) if base != name => {
-                self.kind(base, array)
-            }
-            Some(TypeObject { kind: TypeKind::Composite, .. }) => {
-                Kind::Named { name: Arc::new(name.clone()), array }
-            }
-            Some(_) => Kind::Plain,
-            None if name.schema == "pg_catalog" => Kind::Plain,
-            None => Kind::Named { name: Arc::new(name.clone()), array },
-        }
-    }
-
-    /// The fields of a row.
-    pub(crate) fn fields(&self, kind: &Kind) -> Option<Arc<[Column]>> {
-        match kind {
-            Kind::Row(columns) => Some(Arc::clone(columns)),
-            Kind::Named { name, array: false } => {
-                if let Some(shape) = self.shapes.get(&**name) {
-                    return Some(Arc::clone(&shape.columns));
-                }
-                let object = self.types.get(&**name)?;
-                (object.attribute_names.len() == object.attributes.len()).then(|| {
-                    let named = object.attribute_names.iter().zip(&object.attributes);
-                    named
-                        .map(|(field, of)| Column {
-                            name: field.as_str().into(),
-                            value: Value::of(self.kind(of, false)),
-                        })
-                        .collect()
-                })
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether computing with such a value may run code that nobody vetted.
-    pub(crate) fn is_opaque(&self, kind: &Kind) -> bool {
-        self.opaque_within(kind, false, 0)
-    }
-
-    /// The same for functions that write rows as JSON: nested rows are written field by field, so only casts of
-    /// their fields matter.
-    pub(crate) fn is_opaque_as_json(&self, kind: &Kind) -> bool {
-        self.opaque_within(kind, true, 0)
-    }
-
-    /// Whether comparing such values may run operators that nobody vetted.
-    pub(crate) fn has_foreign_operators(&self, kind: &Kind) -> bool {
-        self.operated_within(kind, 0)
-    }
-
-    fn operated_within(&self, kind: &Kind, depth: usize) -> bool {
-        if depth > COMPOSITE_DEPTH {
-            return true;
-        }
-        match kind {
-            Kind::Plain => false,
-            Kind::ArrayOf(of) => self.operated_within(of, depth + 1),
-            Kind::Row(columns) => {
-                columns.iter().any(|column| self.operated_within(&column.value.kind, depth + 1))
-            }
-            Kind::Named { name, .. } => {
-                let row = Kind::Named { name: Arc::clone(name), array: false };
-                self.operated.contains(&**name)
-                    || self
-                        .fields(&row)
-                        .is_some_and(|fields| self.operated_within(&Kind::Row(fields), depth + 1))
-            }
-        }
-    }
-
-    fn opaque_within(&self, kind: &Kind, by_fields: bool, depth: usize) -> bool {
-        if depth > COMPOSITE_DEPTH {
-            return true;
-        }
-        match kind {
-            Kind::Plain => false,
-            Kind::ArrayOf(of) => self.opaque_within(of, by_fields, depth + 1),
-            Kind::Row(columns) => {
-                columns.iter().any(|column| self.opaque_within(&column.value.kind, by_fields, depth + 1))
-            }
-            Kind::Named { name, .. } => {
-                let row = Kind::Named { name: Arc::clone(name), array: false };
-                match self.fields(&row) {
-                    Some(fields) => {
-                        let own = !by_fields && self.opaque.contains(&**name);
-                        own || self.opaque_within(&Kind::Row(fields), by_fields, depth + 1)
-                    }
-                    // A type nobody described cannot be judged.
-                    None => true,
-                }
-            }
-        }
-    }
-
-    /// What a cast to this type gives, or why there is none.
-    pub(crate) fn cast(&self, schema: Option<&str>, name: &str, array: bool) -> Result<Kind, Box<Refusal>> {
-        if matches!(schema, None | Some("pg_catalog")) {
-            let builtin = TableRef::new("pg_catalog", name);
-            if functions::is_type(name) {
-                return if self.cast_targets.contains(&builtin) || self.opaque.contains(&builtin) {
-                    Err(forbidden_type(name))
-                } else {
-                    Ok(Kind::Plain)
-                };
-            }
-            if functions::is_internal_type(name) || schema.is_some() {
-                return Err(forbidden_type(name));
-            }
-        }
-        let found =
-            match schema {
-                Some(schema) => Some(TableRef::new(schema, name)),
-                None => self.catalogue.search_path.iter().map(|schema| TableRef::new(schema, name)).find(
-                    |candidate| self.types.contains_key(candidate) || self.shapes.contains_key(candidate),
-                ),
-            };
-        let unknown = || {
-            let shown = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
-            Refusal::new(RejectionCode::UnknownType, format!("there is no known type {shown}"))
-        };
-        let found = found.ok_or_else(unknown)?;
-        if !self.types.contains_key(&found) && !self.shapes.contains_key(&found) {
-            return Err(unknown());
-        }
-        if !self.castable(&found, 0) {
-            return Err(forbidden_type(name));
-        }
-        Ok(self.kind(&found, array))
-    }
-
-    /// Whether making a value of this type runs only known code.
-    fn castable(&self, name: &TableRef, depth: usize) -> bool {
-        if depth > COMPOSITE_DEPTH || self.opaque.contains(name) || self.cast_targets.contains(name) {
-            return false;
-        }
-        if let Some(object) = self.types.get(name) {
-            return self.castable_object(object, depth);
-        }
-        if let Some(relation) = self.catalogue.relation(name) {
-            return relation.columns.iter().all(|column| self.castable(&column.type_name, depth + 1));
-        }
-        name.schema == "pg_catalog" && !functions::is_internal_type(&name.name)
-    }
-
-    fn castable_object(&self, object: &TypeObject, depth: usize) -> bool {
-        let vetted = object.extension.as_deref().is_some_and(extensions::is_vetted);
-        if self.opaque.contains(&object.name) || self.cast_targets.contains(&object.name) {
-            return false;
-        }
-        match object.kind {
-            TypeKind::Enum => true,
-            TypeKind::Domain => {
-                (vetted || !object.has_checks)
-                    && object.base.as_ref().is_some_and(|base| self.castable(base, depth + 1))
-            }
-            TypeKind::Composite => object.attributes.iter().all(|of| self.castable(of, depth + 1)),
-            TypeKind::Base | TypeKind::Range => vetted,
-        }
-    }
-}
-
-fn forbidden_type(name: &str) -> Box<Refusal> {
-    Refusal::new(
-        RejectionCode::ForbiddenType,
-        format!("nothing may be cast to {name}: the cast would run code or look things up"),
-    )
 }
 
 fn verdict(function: &FunctionObject, policy: &Policy) -> Verdict {

@@ -1,9 +1,11 @@
--- The catalogue of the database it is run in, as JSON of airlock_types::Catalogue, seen with the search path
--- shop, public. Listed are the relations whose names stand in the setting `airlock.listed`, separated by commas.
+-- The catalogue of the database it is run in, as JSON of airlock_types::Catalogue. `airlock.path` is the search path and
+-- `airlock.listed` the listed relations, both separated by commas; an empty list means every relation of the path.
 WITH listed AS (
   SELECT c.oid, c.relname, n.nspname, c.relkind, c.relrowsecurity, c.reltuples
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname || '.' || c.relname = ANY (string_to_array(current_setting('airlock.listed'), ','))
+  WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND CASE WHEN current_setting('airlock.listed') = ''
+    THEN n.nspname = ANY (string_to_array(current_setting('airlock.path'), ','))
+    ELSE n.nspname || '.' || c.relname = ANY (string_to_array(current_setting('airlock.listed'), ',')) END
 ), element AS (
   SELECT t.oid, coalesce(nullif(t.typelem, 0), t.oid) AS of, t.typelem <> 0 AND t.typcategory = 'A' AS is_array FROM pg_type t
 ), outside_type AS (
@@ -14,7 +16,7 @@ WITH listed AS (
 )
 SELECT json_build_object(
   'server_version', current_setting('server_version_num')::int,
-  'search_path', json_build_array('shop', 'public'),
+  'search_path', array_to_json(string_to_array(current_setting('airlock.path'), ',')),
   'relations', (SELECT json_object_agg(relname, relations) FROM (
     SELECT l.relname, json_agg(json_build_object(
       'table', json_build_object('schema', l.nspname, 'name', l.relname),

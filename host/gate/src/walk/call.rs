@@ -62,7 +62,7 @@ impl Walk<'_> {
             None => name.to_owned(),
             Some(schema) => {
                 let written = self.scan.at(location).map(|token| token.text(self.text)).unwrap_or_default();
-                if schema == "pg_catalog" && written.trim_matches('"').to_ascii_lowercase() != "pg_catalog" {
+                if schema == "pg_catalog" && !written.trim_matches('"').eq_ignore_ascii_case("pg_catalog") {
                     name.to_owned()
                 } else {
                     format!("{schema}.{name}")
@@ -111,6 +111,16 @@ impl Walk<'_> {
             };
             values.push(value);
         }
+        if matches!(name, "pg_input_is_valid" | "pg_input_error_info") {
+            let of = call.args.get(1).and_then(|node| node.node.as_ref()).and_then(literal);
+            if !of.is_some_and(functions::is_type_in_words) {
+                return Err(Refusal::new(
+                    RejectionCode::ForbiddenType,
+                    format!("{name} may only try an ordinary type, written as a literal"),
+                )
+                .at(call.location));
+            }
+        }
         if name == "unaccent" && call.args.len() > 1 {
             return Err(Refusal::new(
                 RejectionCode::ForbiddenFunction,
@@ -122,10 +132,25 @@ impl Walk<'_> {
         Ok(values)
     }
 
+    /// Whether a value is a stored tsvector, whose elements are rows.
+    fn is_tsvector(&self, value: &Value) -> bool {
+        value.origin.as_ref().is_some_and(|column| {
+            let relation = self.vocabulary.catalogue.relation(&column.table);
+            let column = relation.and_then(|relation| relation.column(&column.column));
+            column.is_some_and(|column| !column.is_array && column.type_name.name == "tsvector")
+        })
+    }
+
     /// What is to be known about the result's type.
     fn result_kind(&self, name: &str, callee: Callee, values: Vec<Value>) -> Kind {
         if callee == Callee::Known {
             return Kind::Plain;
+        }
+        if name == "unnest" && values.len() == 1 && values.iter().any(|value| self.is_tsvector(value)) {
+            let fields = ["lexeme", "positions", "weights"];
+            let fields =
+                fields.map(|name| crate::scope::Column { name: name.into(), value: stored(Kind::Plain) });
+            return Kind::Row(fields.into());
         }
         if let Some(columns) = functions::record_columns(name).filter(|columns| columns.len() > 1) {
             let fields = columns
@@ -147,6 +172,14 @@ impl Walk<'_> {
     }
 }
 
+/// The text of a string literal.
+fn literal(node: &NodeEnum) -> Option<&str> {
+    match node {
+        NodeEnum::AConst(AConst { val: Some(a_const::Val::Sval(text)), .. }) => Some(&text.sval),
+        _ => None,
+    }
+}
+
 /// Whether a node is `'english'::regconfig` for a configuration that every PostgreSQL has.
 fn is_configuration(node: &NodeEnum) -> bool {
     let NodeEnum::TypeCast(cast) = node else { return false };
@@ -156,9 +189,6 @@ fn is_configuration(node: &NodeEnum) -> bool {
         .as_ref()
         .and_then(|of| strings(&of.names))
         .is_some_and(|names| matches!(names.as_slice(), ["regconfig"] | ["pg_catalog", "regconfig"]));
-    let literal = match inner(&cast.arg) {
-        Some(NodeEnum::AConst(AConst { val: Some(a_const::Val::Sval(text)), .. })) => text.sval.as_str(),
-        _ => return false,
-    };
-    is_regconfig && functions::is_text_search_configuration(literal.trim_start_matches("pg_catalog."))
+    let Some(named) = inner(&cast.arg).and_then(literal) else { return false };
+    is_regconfig && functions::is_text_search_configuration(named.trim_start_matches("pg_catalog."))
 }

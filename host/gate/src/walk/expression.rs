@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use pg_query::NodeEnum;
-use pg_query::protobuf::{
-    AConst, AExpr, AExprKind, JsonAggConstructor, JsonBehavior, JsonOutput, JsonValueExpr, Node,
-    SqlValueFunctionOp, SubLink, SubLinkType, XmlExpr, XmlExprOp, a_const,
-};
+use pg_query::protobuf::{AConst, AExpr, AExprKind, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const};
 
 use super::names::strings;
 use super::{Checked, Walk, inner, unsupported};
 use crate::facts::ComparedLiteral;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Kind, STORED_BYTES, Scope, Value};
+use crate::scope::{Column, Kind, Scope, Value};
 
 impl Walk<'_> {
     /// An expression whose value is only handed on: here a column may bring its own code, since none of it runs.
@@ -32,7 +29,7 @@ impl Walk<'_> {
         nodes.iter().filter_map(|node| node.node.as_ref()).map(|node| self.computed(node, scope)).collect()
     }
 
-    fn maybe(&mut self, node: Option<&NodeEnum>, scope: &Scope<'_>) -> Checked<Option<Value>> {
+    pub(super) fn maybe(&mut self, node: Option<&NodeEnum>, scope: &Scope<'_>) -> Checked<Option<Value>> {
         node.map(|node| self.computed(node, scope)).transpose()
     }
 
@@ -418,168 +415,6 @@ impl Walk<'_> {
             Refusal::new(RejectionCode::UnknownColumn, "this value is not a row whose fields are known")
                 .at(location)
         })
-    }
-
-    // ---- XML ----
-
-    fn xml(&mut self, xml: &XmlExpr, scope: &Scope<'_>) -> Checked<Value> {
-        self.given_name(&xml.name, xml.location)?;
-        let op = XmlExprOp::try_from(xml.op).unwrap_or(XmlExprOp::Undefined);
-        match op {
-            XmlExprOp::IsXmlparse => {
-                for node in xml.args.iter().filter_map(|node| node.node.as_ref()).take(1) {
-                    self.xml_text(node, scope, xml.location)?;
-                }
-            }
-            XmlExprOp::IsXmlconcat
-            | XmlExprOp::IsXmlelement
-            | XmlExprOp::IsXmlforest
-            | XmlExprOp::IsXmlpi
-            | XmlExprOp::IsXmlroot
-            | XmlExprOp::IsDocument => {}
-            _ => return Err(unsupported("this XML expression").at(xml.location)),
-        }
-        let mut bytes = STORED_BYTES;
-        for node in xml.named_args.iter().chain(&xml.args).filter_map(|node| node.node.as_ref()) {
-            let value = match node {
-                NodeEnum::ResTarget(target) => {
-                    self.given_name(&target.name, target.location)?;
-                    self.maybe(inner(&target.val), scope)?
-                }
-                other => Some(self.computed(other, scope)?),
-            };
-            bytes = bytes.saturating_add(value.map_or(0, |value| value.bytes));
-        }
-        Ok(Value::plain(bytes))
-    }
-
-    // ---- SQL/JSON ----
-
-    fn json(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
-        match node {
-            NodeEnum::JsonObjectConstructor(object) => {
-                self.needs_version(16, "JSON_OBJECT with this syntax", object.location)?;
-                self.json_output(object.output.as_ref(), object.location)?;
-                self.all(&object.exprs, scope)?;
-            }
-            NodeEnum::JsonArrayConstructor(array) => {
-                self.needs_version(16, "JSON_ARRAY", array.location)?;
-                self.json_output(array.output.as_ref(), array.location)?;
-                self.all(&array.exprs, scope)?;
-            }
-            NodeEnum::JsonArrayQueryConstructor(array) => {
-                self.needs_version(16, "JSON_ARRAY", array.location)?;
-                self.json_output(array.output.as_ref(), array.location)?;
-                let Some(NodeEnum::SelectStmt(query)) = inner(&array.query) else {
-                    return Err(unsupported("this subquery").at(array.location));
-                };
-                for column in self.select(query, scope)?.iter() {
-                    self.usable(&column.value, array.location)?;
-                }
-            }
-            NodeEnum::JsonKeyValue(pair) => {
-                self.maybe(inner(&pair.key), scope)?;
-                if let Some(value) = &pair.value {
-                    self.json_value(value, scope)?;
-                }
-            }
-            NodeEnum::JsonValueExpr(value) => self.json_value(value, scope)?,
-            NodeEnum::JsonObjectAgg(aggregate) => {
-                self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
-                if let Some(pair) = &aggregate.arg {
-                    self.maybe(inner(&pair.key), scope)?;
-                    if let Some(value) = &pair.value {
-                        self.json_value(value, scope)?;
-                    }
-                }
-            }
-            NodeEnum::JsonArrayAgg(aggregate) => {
-                self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
-                if let Some(value) = &aggregate.arg {
-                    self.json_value(value, scope)?;
-                }
-            }
-            NodeEnum::JsonIsPredicate(predicate) => {
-                self.needs_version(16, "IS JSON", predicate.location)?;
-                self.maybe(inner(&predicate.expr), scope)?;
-            }
-            NodeEnum::JsonParseExpr(parse) => {
-                self.needs_version(17, "JSON()", parse.location)?;
-                self.json_output(parse.output.as_ref(), parse.location)?;
-                if let Some(value) = &parse.expr {
-                    self.json_value(value, scope)?;
-                }
-            }
-            NodeEnum::JsonScalarExpr(scalar) => {
-                self.needs_version(17, "JSON_SCALAR", scalar.location)?;
-                self.json_output(scalar.output.as_ref(), scalar.location)?;
-                self.maybe(inner(&scalar.expr), scope)?;
-            }
-            NodeEnum::JsonSerializeExpr(serialize) => {
-                self.needs_version(17, "JSON_SERIALIZE", serialize.location)?;
-                self.json_output(serialize.output.as_ref(), serialize.location)?;
-                if let Some(value) = &serialize.expr {
-                    self.json_value(value, scope)?;
-                }
-            }
-            NodeEnum::JsonFuncExpr(function) => {
-                self.needs_version(17, "JSON_VALUE, JSON_QUERY and JSON_EXISTS", function.location)?;
-                self.json_output(function.output.as_ref(), function.location)?;
-                if let Some(context) = &function.context_item {
-                    self.json_value(context, scope)?;
-                }
-                self.maybe(inner(&function.pathspec), scope)?;
-                self.json_arguments(&function.passing, scope)?;
-                for behavior in [&function.on_empty, &function.on_error].into_iter().flatten() {
-                    self.json_behavior(behavior, scope)?;
-                }
-            }
-            _ => return Err(unsupported("this expression").at(location(node))),
-        }
-        Ok(Value::plain(STORED_BYTES))
-    }
-
-    pub(super) fn json_value(&mut self, value: &JsonValueExpr, scope: &Scope<'_>) -> Checked<()> {
-        self.maybe(inner(&value.raw_expr), scope)?;
-        self.maybe(inner(&value.formatted_expr), scope)?;
-        Ok(())
-    }
-
-    pub(super) fn json_arguments(&mut self, nodes: &[Node], scope: &Scope<'_>) -> Checked<()> {
-        for node in nodes.iter().filter_map(|node| node.node.as_ref()) {
-            let NodeEnum::JsonArgument(argument) = node else { return Err(unsupported("this argument")) };
-            self.given_name(&argument.name, -1)?;
-            if let Some(value) = &argument.val {
-                self.json_value(value, scope)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn json_behavior(&mut self, behavior: &JsonBehavior, scope: &Scope<'_>) -> Checked<()> {
-        self.maybe(inner(&behavior.expr), scope).map(drop)
-    }
-
-    fn json_output(&mut self, output: Option<&JsonOutput>, location: i32) -> Checked<()> {
-        match output.and_then(|output| output.type_name.as_ref()) {
-            Some(of) => self.type_name(of, location).map(drop),
-            None => Ok(()),
-        }
-    }
-
-    fn json_aggregate(&mut self, aggregate: Option<&JsonAggConstructor>, scope: &Scope<'_>) -> Checked<()> {
-        let Some(aggregate) = aggregate else { return Ok(()) };
-        self.needs_version(16, "JSON_OBJECTAGG and JSON_ARRAYAGG", aggregate.location)?;
-        self.json_output(aggregate.output.as_ref(), aggregate.location)?;
-        self.maybe(inner(&aggregate.agg_filter), scope)?;
-        for node in &aggregate.agg_order {
-            let sort = self.sort_by(node)?;
-            self.maybe(inner(&sort.node), scope)?;
-        }
-        if let Some(window) = &aggregate.over {
-            self.window(window, scope)?;
-        }
-        Ok(())
     }
 }
 

@@ -22,7 +22,7 @@ struct Element {
 
 impl Walk<'_> {
     /// The items of a FROM clause.
-    pub(super) fn from_clause(&mut self, from: &[Node], scope: &Scope<'_>) -> Checked<Vec<Item>> {
+    pub(super) fn elements(&mut self, from: &[Node], scope: &Scope<'_>) -> Checked<Vec<Item>> {
         let mut items: Vec<Item> = Vec::new();
         for node in from {
             let node = node.node.as_ref().ok_or_else(|| unsupported("this FROM clause"))?;

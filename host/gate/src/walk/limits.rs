@@ -309,9 +309,14 @@ fn widest_format(node: &NodeEnum) -> Option<u64> {
     Some(widest)
 }
 
+/// The day that "now" is taken for where only the length of a series matters.
+const TODAY: f64 = 2_035.0 * 365.25;
+
 /// The day a literal date or timestamp falls on, roughly, counted from the year 0.
 fn days(node: &NodeEnum) -> Option<f64> {
     let text = match node {
+        NodeEnum::SqlvalueFunction(_) => return Some(TODAY),
+        NodeEnum::FuncCall(call) if call.args.is_empty() => return Some(TODAY),
         NodeEnum::TypeCast(cast) => return inner(&cast.arg).and_then(days),
         NodeEnum::AConst(AConst { val: Some(a_const::Val::Sval(text)), .. }) => text.sval.trim(),
         _ => return None,

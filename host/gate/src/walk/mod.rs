@@ -3,10 +3,12 @@
 mod call;
 mod expression;
 mod from;
+mod json;
 mod limits;
 mod names;
 mod select;
 mod types;
+mod xml;
 
 use std::collections::HashSet;
 

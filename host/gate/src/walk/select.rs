@@ -242,9 +242,15 @@ impl Walk<'_> {
         if !query.values_lists.is_empty() {
             return self.values(query, scope);
         }
+        // Series of one FROM multiply; those of another query do not count here.
         let series = std::mem::replace(&mut self.series, 1);
-        let items = self.from_clause(&query.from_clause, scope)?;
+        let columns = self.select_clauses(query, scope)?;
         self.series = series;
+        Ok(columns)
+    }
+
+    fn select_clauses(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<Arc<[Column]>> {
+        let items = self.elements(&query.from_clause, scope)?;
         let level = Level { items: &items, outer: scope.level };
         let inside = Scope { level: Some(&level), ctes: scope.ctes.clone() };
 

@@ -56,52 +56,6 @@ impl Walk<'_> {
         };
         kind.map_err(|refusal| refusal.at(at))
     }
-
-    /// Text that becomes XML: a literal without entities, or a stored value. What is put together from pieces could
-    /// declare entities that no piece shows.
-    pub(super) fn xml_text(&mut self, node: &NodeEnum, scope: &Scope<'_>, location: i32) -> Checked<()> {
-        match node {
-            NodeEnum::AConst(constant) => xml_literal(constant, location),
-            NodeEnum::TypeCast(cast) => match inner(&cast.arg) {
-                Some(node) => self.xml_text(node, scope, location),
-                None => Ok(()),
-            },
-            NodeEnum::XmlExpr(_) | NodeEnum::XmlSerialize(_) => Ok(()),
-            NodeEnum::ColumnRef(reference) if self.column(reference, scope)?.origin.is_some() => Ok(()),
-            _ => Err(Refusal::new(
-                RejectionCode::UnsafeXml,
-                "only a literal or a column can become XML, not text that is put together",
-            )
-            .at(location)
-            .hint("Build XML with xmlelement, xmlforest and xmlagg.")),
-        }
-    }
-
-    /// An argument that is read as XML: PostgreSQL takes text there only as a literal.
-    pub(super) fn xml_document(
-        &mut self,
-        node: &NodeEnum,
-        scope: &Scope<'_>,
-        location: i32,
-    ) -> Checked<Value> {
-        if let NodeEnum::AConst(constant) = node {
-            xml_literal(constant, location)?;
-        }
-        self.computed(node, scope)
-    }
-}
-
-fn xml_literal(constant: &AConst, location: i32) -> Checked<()> {
-    let Some(a_const::Val::Sval(text)) = &constant.val else { return Ok(()) };
-    let upper = text.sval.to_ascii_uppercase();
-    if upper.contains("<!DOCTYPE") || upper.contains("<!ENTITY") {
-        return Err(Refusal::new(
-            RejectionCode::UnsafeXml,
-            "XML with a document type or entities is out of bounds",
-        )
-        .at(location));
-    }
-    Ok(())
 }
 
 /// The length a type pads its values to.
