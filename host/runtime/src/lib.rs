@@ -31,5 +31,5 @@ pub use grants::{DomainScope, Grant, Grants, GrantsError, Import, ModelRole, Sta
 pub use limits::{Limit, LimitChanges, LimitHit, Limits, Spent};
 pub use load::Component;
 pub use recording::{Asked, LookUp, Recorded, Recorder, Told};
-pub use registry::{Registry, StageSet, SwapError};
+pub use registry::{Instead, Registry, StageSet, SwapError};
 pub use services::{NoServices, Services};

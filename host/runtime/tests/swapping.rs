@@ -10,7 +10,7 @@
 
 mod support;
 
-use airlock_runtime::{Component, DomainScope, Import, Registry, Runtime, Stage, SwapError};
+use airlock_runtime::{Component, DomainScope, Import, Instead, Registry, Runtime, Stage, SwapError};
 use airlock_types::DomainName;
 use support::{HONEST, grant, planner, runtime};
 
@@ -38,7 +38,7 @@ fn a_swap_leaves_running_asks_alone_and_can_be_taken_back() {
     assert_eq!(ask.component(Stage::Planner, &shop).unwrap().digest(), one.digest());
     assert_eq!(registry.current().component(Stage::Planner, &shop).unwrap().digest(), two.digest());
     assert_eq!(registry.history(Stage::Planner, &any).len(), 1);
-    assert_eq!(registry.rollback(Stage::Planner, &any).unwrap().digest(), one.digest());
+    assert_eq!(registry.rollback(Stage::Planner, &any).unwrap().unwrap().digest(), one.digest());
     assert_eq!(registry.current().component(Stage::Planner, &shop).unwrap().digest(), one.digest());
     let before = registry.current().generation();
     let none = registry.rollback(Stage::Planner, &any).unwrap_err();
@@ -70,4 +70,47 @@ fn a_domains_own_component_goes_first_and_stays_within_its_grant() {
         );
     }
     assert_eq!(registry.current().generation(), now.generation());
+}
+
+#[test]
+fn a_domain_goes_back_to_what_serves_all() {
+    let runtime = runtime(|_| {});
+    let shop = domain("hardware-shop");
+    let only_shop = DomainScope::Only(shop.clone());
+    let [general, own] = [1, 2].map(|number| version(&runtime, number, &DomainScope::Any));
+    let registry = Registry::new();
+    registry.install(&general);
+    let trial = registry.current().with(Stage::Planner, &only_shop, &own).unwrap();
+    assert_eq!(trial.component(Stage::Planner, &shop).unwrap().digest(), own.digest());
+    assert!(registry.current().serving(Stage::Planner, &only_shop).is_none(), "a trial changes nothing");
+    registry.swap(Stage::Planner, &only_shop, &own).unwrap();
+    let back = registry.rollback(Stage::Planner, &only_shop).unwrap();
+    assert_eq!(back.unwrap().digest(), general.digest());
+    assert!(registry.current().serving(Stage::Planner, &only_shop).is_none());
+    assert!(registry.rollback(Stage::Planner, &only_shop).is_err());
+}
+
+#[test]
+fn a_withdrawn_component_gives_way_and_does_not_come_back() {
+    let runtime = runtime(|_| {});
+    let any = DomainScope::Any;
+    let [one, two, three] = [1, 2, 3].map(|number| version(&runtime, number, &any));
+    let registry = Registry::new();
+    registry.install(&one);
+    let swap = |component| registry.swap(Stage::Planner, &any, component).unwrap();
+    let withdraw =
+        |component: &Component, instead| registry.withdraw(Stage::Planner, &any, component.digest(), instead);
+    swap(&two);
+    swap(&three);
+    swap(&two);
+    assert!(withdraw(&three, Instead::Previous).unwrap().is_none(), "it does not serve");
+    assert_eq!(withdraw(&two, Instead::Previous).unwrap().unwrap().digest(), three.digest());
+    assert_eq!(registry.history(Stage::Planner, &any).len(), 1, "the other time of `two` is forgotten too");
+    swap(&two);
+    assert_eq!(withdraw(&two, Instead::This(&one)).unwrap().unwrap().digest(), one.digest());
+    assert!(registry.history(Stage::Planner, &any).is_empty());
+    for instead in [Instead::Previous, Instead::This(&one)] {
+        assert!(withdraw(&one, instead).is_err(), "nothing could serve instead");
+        assert_eq!(registry.current().serving(Stage::Planner, &any).unwrap().digest(), one.digest());
+    }
 }
