@@ -3,6 +3,7 @@
 //! What may come here is decided in [`crate::door`] alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_types::ask::ResultColumn;
@@ -14,6 +15,7 @@ use crate::encode::Encoding;
 use crate::error::DatabaseError;
 use crate::exchange::{Begin, ExchangeError, Rows, exchange};
 use crate::pool::Lease;
+use crate::result_types::ResultType;
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::wire::{Step, cells};
@@ -228,7 +230,7 @@ impl Source {
         lease: &mut Lease,
         settings: &Settings,
         statement: &Statement<'_>,
-    ) -> Result<(Rows, Vec<std::sync::Arc<crate::result_types::ResultType>>), Ending> {
+    ) -> Result<(Rows, Vec<Arc<ResultType>>), Ending> {
         let wire = lease.wire()?;
         let limits = self.config().limits();
         if let Some(ceiling) = self.config().cost_ceiling {
@@ -318,7 +320,7 @@ fn too_expensive(cost: Option<f64>, ceiling: f64, sql: &str) -> Failure {
 
 fn result_set(
     rows: Rows,
-    types: &[std::sync::Arc<crate::result_types::ResultType>],
+    types: &[Arc<ResultType>],
     wanted: u32,
     duration: Duration,
 ) -> Result<ResultSet, DatabaseError> {

@@ -8,9 +8,10 @@ use std::path::Path;
 fn sources(directory: &Path, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
+        let of_tests = path.file_stem().is_some_and(|name| name == "tests");
+        if path.is_dir() && !of_tests {
             sources(&path, found);
-        } else if path.file_name().is_some_and(|name| name != "tests.rs") {
+        } else if path.is_file() && !of_tests {
             found.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
         }
     }

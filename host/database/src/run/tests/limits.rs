@@ -1,0 +1,146 @@
+//! Time, bytes, places in the pool: each limit is reached and told.
+
+use super::*;
+
+#[tokio::test]
+async fn bytes_are_capped_as_they_arrive() {
+    let server = Postgres::start();
+    let config = SourceConfig {
+        cell_bytes: 10_000,
+        row_bytes: 50_000,
+        result_bytes: 100_000,
+        pool_size: 1,
+        ..SourceConfig::new(server.url("postgres"))
+    };
+    let source = connect(config).await;
+    for sql in [
+        "SELECT repeat('x', 10001)",
+        "SELECT repeat('x', 60000000)",
+        "SELECT repeat('x', 9000), repeat('x', 9000), repeat('x', 9000), repeat('x', 9000), repeat('x', 9000), repeat('x', 9000)",
+        "SELECT repeat('x', 9000) FROM generate_series(1, 20)",
+    ] {
+        let failure = run(&source, sql).await.unwrap_err();
+        assert_eq!(failure.error_type, ErrorType::Resource, "{sql}: {failure:?}");
+        assert!(failure.repairable && failure.sql == sql);
+        // The place in the pool comes back, with another connection.
+        assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    }
+    assert_eq!(
+        run(&source, "SELECT repeat('x', 9000) FROM generate_series(1, 10)").await.unwrap().rows.len(),
+        10
+    );
+}
+
+#[tokio::test]
+async fn who_goes_away_cancels_and_who_waits_too_long_is_told() {
+    let server = Postgres::start();
+    let config = SourceConfig {
+        pool_size: 1,
+        pool_wait: Duration::from_millis(200),
+        statement_timeout: Duration::from_secs(120),
+        ..SourceConfig::new(server.url("postgres"))
+    };
+    let source = connect(config.clone()).await;
+    let running = || {
+        server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)%' AND state = 'active' AND pid <> pg_backend_pid()")
+    };
+    let sleeper = tokio::spawn({
+        let source = source.clone();
+        async move { run(&source, "SELECT pg_sleep(100)").await }
+    });
+    eventually("the statement runs", || running() == "1").await;
+
+    let busy = run(&source, "SELECT 1").await.unwrap_err();
+    assert_eq!(busy.error_type, ErrorType::Infrastructure);
+    assert!(busy.message.contains("all 1 connections are busy"), "{}", busy.message);
+
+    sleeper.abort();
+    eventually("the statement is cancelled", || running() == "0").await;
+    eventually("the place comes back", || source.pool().available() == 1).await;
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    assert_eq!(source.resting(), None, "a cancellation that is obeyed trips nothing");
+
+    // The statement's own timeout is a timeout, of the source or of the ask, whatever ends first.
+    let quick = connect(SourceConfig { statement_timeout: Duration::from_millis(100), ..config }).await;
+    let failure = run(&quick, "SELECT pg_sleep(100)").await.unwrap_err();
+    assert_eq!((failure.error_type, failure.sqlstate.as_deref()), (ErrorType::Timeout, Some("57014")));
+    assert!(failure.hint.is_some_and(|hint| hint.contains("100 ms")));
+    let soon =
+        RunOptions { deadline: Some(Instant::now() + Duration::from_millis(300)), ..RunOptions::default() };
+    assert_eq!(
+        run_with(&source, "SELECT pg_sleep(100)", &soon).await.unwrap_err().error_type,
+        ErrorType::Timeout
+    );
+    let past = RunOptions { deadline: Some(Instant::now()), ..RunOptions::default() };
+    assert!(run_with(&source, "SELECT 1", &past).await.is_err());
+}
+
+#[tokio::test]
+async fn a_connection_that_died_in_the_pool_is_not_the_askers_trouble() {
+    let server = Postgres::start();
+    let source = source(&server, "postgres").await;
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'airlock'");
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    let killed = tokio::spawn({
+        let source = source.clone();
+        async move { run(&source, "SELECT pg_sleep(100)").await }
+    });
+    eventually("the statement is killed", || {
+        server.psql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)' AND state = 'active' AND pid <> pg_backend_pid()") == "1"
+    })
+    .await;
+    let failure = killed.await.unwrap().unwrap_err();
+    assert_eq!((failure.error_type, failure.sqlstate.as_deref()), (ErrorType::Infrastructure, Some("57P01")));
+    let cancelled = tokio::spawn({
+        let source = source.clone();
+        async move { run(&source, "SELECT pg_sleep(100)").await }
+    });
+    eventually("the statement is cancelled by somebody else", || {
+        server.psql("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)' AND state = 'active' AND pid <> pg_backend_pid()") == "1"
+    })
+    .await;
+    assert_eq!(cancelled.await.unwrap().unwrap_err().error_type, ErrorType::Cancelled);
+}
+
+#[tokio::test]
+async fn what_devours_the_server_is_held_and_others_are_served() {
+    let server = Postgres::start();
+    let config = SourceConfig {
+        statement_timeout: Duration::from_millis(500),
+        grace: Duration::from_secs(1),
+        pool_size: 3,
+        ..SourceConfig::new(server.url("postgres"))
+    };
+    let source = connect(config).await;
+    let held = [ErrorType::Timeout, ErrorType::Resource, ErrorType::TooComplex];
+    for sql in [
+        "SELECT count(*) FROM generate_series(1, 1000000000)",
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+        "SELECT string_agg(repeat('x', 1000), '') FROM generate_series(1, 100000)",
+        "SELECT array_agg(g) FROM generate_series(1, 3000000) g",
+        "SELECT count(DISTINCT repeat(g::text, 100)) FROM generate_series(1, 2000000) g",
+        "SELECT length(xmlconcat(repeat('<a/>', 3000000)::xml)::text)",
+        "SELECT length(replace(repeat('x', 20000000), 'x', 'yyyyyyyyyy'))",
+        "SELECT a.*, b.* FROM pg_class a, pg_class b, pg_class c",
+    ] {
+        let statement = Statement { text: sql, sql, rows: 100_000_000, portal_rows: 0 };
+        if let Err(failure) = source.run_statement(&statement, &RunOptions::default()).await {
+            assert!(held.contains(&failure.error_type), "{sql}: {failure:?}");
+        }
+        assert_eq!(row(&source, "SELECT 1").await, [json!(1)], "after {sql}");
+    }
+}
+
+#[tokio::test]
+async fn a_cost_ceiling_stops_what_the_planner_fears() {
+    let server = Postgres::start();
+    let config = SourceConfig { cost_ceiling: Some(1_000.0), ..SourceConfig::new(server.url("postgres")) };
+    let source = connect(config).await;
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    let sql = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+    let failure = run(&source, sql).await.unwrap_err();
+    assert_eq!(failure.error_type, ErrorType::TooComplex);
+    assert!(failure.message.contains("too_expensive"));
+    assert_eq!(run(&source, "SELECT nme").await.unwrap_err().position, Some(8));
+}
