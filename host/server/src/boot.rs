@@ -8,6 +8,8 @@ use airlock_knowledge::Pack;
 use airlock_models::Models;
 use airlock_pipeline::{Domain, Host, HostOptions};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig};
+use airlock_setup::SetupError;
+use airlock_setup::fitness::refuse_unfit;
 use anyhow::Context;
 
 use crate::config::{Config, SourceSettings};
@@ -182,5 +184,14 @@ async fn connect(name: &str, settings: &SourceSettings) -> anyhow::Result<Source
         statement_timeout: settings.statement_timeout,
         ..SourceConfig::new(&settings.url)
     };
-    Source::connect(config).await.with_context(|| format!("the source `{name}` cannot be reached"))
+    let unreached = || format!("the source `{name}` cannot be reached");
+    let source = Source::connect(config).await.with_context(unreached)?;
+    let client = source.target().client().await.with_context(unreached)?;
+    refuse_unfit(&client).await.map_err(|error| match error {
+        SetupError::Unfit { .. } => {
+            usage(format!("sources.{name}: {error}; make a reader by `airlock setup`, and serve with that"))
+        }
+        other => anyhow::Error::new(other),
+    })?;
+    Ok(source)
 }

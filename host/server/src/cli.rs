@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use airlock_types::DomainName;
 use clap::{Args, Parser, Subcommand};
 
 /// Questions in plain English, answered from PostgreSQL by components that hold no authority.
@@ -28,7 +29,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// A private PostgreSQL, the hardware shop loaded, the server up, one question answered.
+    /// A private PostgreSQL, a domain loaded, the server up, one question answered.
     Demo(Demo),
     /// Serve the HTTP API and the page.
     Serve(Serve),
@@ -65,9 +66,12 @@ pub struct Demo {
     /// Stop after the answer, with the exit code that tells its outcome.
     #[arg(long)]
     pub once: bool,
-    /// The question to ask.
-    #[arg(long, value_name = "TEXT", default_value = "How many bills were raised in July 2026?")]
-    pub question: String,
+    /// The pack to show.
+    #[arg(long, value_name = "NAME", default_value = "hardware-shop")]
+    pub pack: DomainName,
+    /// The question to ask; the pack's first golden one when left out.
+    #[arg(long, value_name = "TEXT")]
+    pub question: Option<String>,
     /// Address to serve on; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,

@@ -1,4 +1,4 @@
-//! `airlock demo`: a private PostgreSQL, the hardware shop, the server, one question answered.
+//! `airlock demo`: a private PostgreSQL, a pack's database, the server, one question answered.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use airlock_knowledge::Pack;
+use airlock_knowledge::pack::GoldenOutcome;
 use airlock_pipeline::progress::Reporter;
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, default_data_dir, demo};
 use airlock_types::{AskRequest, RawAskRequest};
@@ -19,27 +20,25 @@ use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::{boot, http, output};
 
-/// The pack that the demo shows.
-const PACK: &str = "hardware-shop";
-
 /// Runs the demo until Ctrl-C, or until the answer with `--once`.
 ///
 /// # Errors
 /// When PostgreSQL is not installed, a component is missing, or the address is taken.
 pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
-    // The question is read first: a mistake in it should not cost a start.
-    let request = AskRequest::try_from(RawAskRequest {
-        question: Some(options.question.clone()),
-        ..RawAskRequest::default()
-    })
-    .map_err(|error| usage(format!("--{error}")))?;
+    // Pack and question are read first: a mistake in them should not cost a start.
+    let folder = options.domains.join(options.pack.as_str());
+    let pack = Pack::read(&folder)
+        .map_err(|report| usage(format!("--pack: the pack {} is wrong:\n{report}", folder.display())))?;
+    let question = options.question.clone().or_else(|| first_question(&pack));
+    let request = AskRequest::try_from(RawAskRequest { question, ..RawAskRequest::default() })
+        .map_err(|error| usage(format!("--{error}")))?;
     let data = options.data.clone().unwrap_or_else(default_data_dir);
     let step = Step::begin("starting a private PostgreSQL");
     let postgres = PrivatePostgres::start(&PrivateConfig::new(&data, Durability::Demo)).await?;
     step.done();
     // Whatever happens now, the private server is stopped in order. A signal during the start counts too.
     let ended = tokio::select! {
-        ended = show(&options, &postgres, &data, &request, as_json) => ended,
+        ended = show(&options, &pack, &postgres, &data, &request, as_json) => ended,
         () = signal() => Ok(Exit::Done),
     };
     postgres.stop().await?;
@@ -48,23 +47,22 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
 
 async fn show(
     options: &Demo,
+    pack: &Pack,
     postgres: &PrivatePostgres,
     data: &Path,
     request: &AskRequest,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
-    let folder = options.domains.join(PACK);
-    let pack = Pack::read(&folder)
-        .map_err(|report| usage(format!("--domains: the pack {} is wrong:\n{report}", folder.display())))?;
-    let step = Step::begin("loading the hardware shop and proving its reader");
-    let database = demo::load(postgres, &pack.name, &folder, reach(&pack), |statement| {
+    let folder = options.domains.join(options.pack.as_str());
+    let step = Step::begin(&format!("loading {} and proving its reader", pack.name));
+    let database = demo::load(postgres, &pack.name, &folder, reach(pack), |statement| {
         // Not the statement: one of them holds the verifier of the password.
         tracing::info!(why = statement.why, "setting up the reader");
     })
     .await?;
     step.done();
 
-    let file = write_config(options, data, &pack, &database.reader_url)?;
+    let file = write_config(options, data, pack, &database.reader_url)?;
     let config = Config::read(Some(&file), |name| std::env::var(name).ok()).map_err(usage)?;
     let step = Step::begin("loading components and opening the domain");
     let host = Arc::new(boot::host(&config).await?);
@@ -104,6 +102,12 @@ async fn show(
     }
     until_stopped(bound, host).await?;
     Ok(Exit::Done)
+}
+
+/// The first golden question that has an answer.
+fn first_question(pack: &Pack) -> Option<String> {
+    let answered = pack.golden.iter().find(|case| case.outcome == GoldenOutcome::Answered);
+    answered.map(|case| case.question.as_str().to_owned())
 }
 
 /// Writes the configuration of the demo beside its data, readable by its user alone: it holds the reader's password.
