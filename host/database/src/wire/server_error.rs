@@ -10,7 +10,7 @@ use airlock_types::text::shorten;
 /// Longest field kept, in characters.
 const FIELD_LIMIT: usize = 4_000;
 
-/// What the server said. `detail` and `message` may quote values of rows: only [`crate::redact`] passes them on.
+/// What the server said. `detail` and `message` may quote values of rows: only the `redact` module passes them on.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerError {
     /// Five characters.
