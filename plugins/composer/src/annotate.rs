@@ -61,8 +61,9 @@ const RUN: usize = 5;
 const KEPT: usize = 6;
 /// Words that say of a name only what kind of thing it is.
 const GENERIC: &[&str] = &[
-    "id", "name", "code", "number", "amount", "total", "valu", "type", "text", "title", "date", "time",
-    "level", "flag",
+    "kg", "cm", "mm", "km", "lb", "mg", "ml", "mb", "gb", "usd", "eur", "inr", "gbp", "percent", "second",
+    "minut", "hour", "id", "name", "code", "number", "amount", "total", "valu", "type", "text", "title",
+    "date", "time", "level", "flag",
 ];
 /// Nouns that add nothing to the table they follow: `faculty members`, `order records`.
 const PEOPLE: &[&str] = &["member", "record", "entry", "row", "person", "detail", "information"];
@@ -235,7 +236,9 @@ fn candidates(
             if run.quoted { known.value.eq_ignore_ascii_case(text.trim()) } else { known.lower == run.words };
         let near = !run.quoted
             && known.lower.len() == run.stems.len()
-            && known.lower.iter().zip(&run.stems).all(|(a, b)| stems::stem(a) == *b);
+            && known.lower.iter().zip(&run.stems).all(|(a, b)| stems::stem(a) == *b)
+            // The plural of a value is a kind of thing, not the value: `powers`.
+            && run.words.last() != known.lower.last().map(|last| format!("{last}s")).as_ref();
         if same || near {
             // One-letter and purely numeric values are found by chance.
             let chance = !run.quoted
@@ -299,15 +302,50 @@ fn candidates(
                     if place < column.own { score } else { score * 0.88 }
                 })
                 .fold(0.0, f64::max);
+            // `readers joined` is no name of a date: only `join date of readers` is.
+            let dated = run.stems.len() == 1
+                || run.words.iter().any(|word| {
+                    matches!(
+                        word.as_str(),
+                        "date" | "dates" | "time" | "times" | "day" | "timestamp" | "month" | "year"
+                    )
+                });
+            if column.family == Family::Time && !dated {
+                continue;
+            }
             // A key points to a thing; the thing itself is the other table, unless its number is asked for.
-            let pointer =
-                column.key && !run.stems.iter().any(|stem| matches!(stem.as_str(), "id" | "number" | "code"));
-            let score = if pointer && column.family != Family::Text { score.min(0.6) } else { score };
-            if score >= if light { 0.96 } else { 0.55 } {
-                add(Target::Column(at, column_at), score);
+            let pointer = column.key
+                && column.family != Family::Text
+                && !run.stems.iter().any(|stem| matches!(stem.as_str(), "id" | "number" | "code"));
+            if !pointer {
+                let spelled = run.words.iter().any(|word| *word == column.name.to_lowercase());
+                if (light && spelled) || (!light && score >= 0.55) {
+                    add(Target::Column(at, column_at), score);
+                }
+                continue;
+            }
+            let edge = table.edges.iter().find(|edge| edge.from == [column_at]);
+            match edge {
+                Some(edge) if edge.to != at && score >= 0.6 => add(Target::Table(edge.to), 0.75),
+                // Within one table only what is missing can be asked: `no parent category`.
+                Some(_) | None if score >= 0.55 => add(Target::Column(at, column_at), 0.6),
+                _ => {}
             }
         }
     }
+    // Beside a table its own code or name adds nothing: `courses` are courses.
+    let tables: Vec<usize> = found
+        .iter()
+        .filter(|candidate| candidate.score >= 0.95)
+        .filter_map(|candidate| match candidate.target {
+            Target::Table(table) => Some(table),
+            _ => None,
+        })
+        .collect();
+    found.retain(|candidate| match candidate.target {
+        Target::Column(table, _) => candidate.score >= 0.95 || !tables.contains(&table),
+        _ => true,
+    });
     best(found)
 }
 

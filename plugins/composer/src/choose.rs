@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use airlock_plugin_sdk::question::grammar::{Op, Reading};
+use airlock_plugin_sdk::question::grammar::{Aggregate, Op, Reading};
 use airlock_plugin_sdk::question::stems;
 
 use crate::annotate::{Candidate, Mention, Target};
@@ -78,7 +78,11 @@ pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut ranked = found.into_iter();
     let Some(mut best) = ranked.next() else {
-        return Err(failed.map_or_else(|| Why::Unknown(unknown(context.reading)), |(why, _)| why));
+        // What nothing in the whole schema knows explains a refusal better than how the grammar failed.
+        let unknown = unknown(context, mentions);
+        let why =
+            failed.map(|(why, _)| why).filter(|why| unknown.is_empty() || matches!(why, Why::Uncovered(_)));
+        return Err(why.unwrap_or(Why::Unknown(unknown)));
     };
     if let Some((why, fit)) = &failed
         && *fit > best.score + 0.6
@@ -146,17 +150,22 @@ fn allowed(reading: &Reading, mention: &Mention, candidate: &Candidate) -> bool 
         return true;
     }
     let before = reading.chunks.iter().rev().find(|chunk| chunk.end <= mention.first && chunk.op != Op::Link);
-    before.is_some_and(|chunk| {
-        chunk.op == Op::Aggregate(airlock_plugin_sdk::question::grammar::Aggregate::Count)
-    })
+    before.is_some_and(|chunk| chunk.op == Op::Aggregate(Aggregate::Count))
 }
 
 /// The text of one reading, every word accounted for.
 fn settle(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Result<(String, Built), Why> {
     let frame = interpret(context.reading, mentions, targets, context.schema, context.glossary)?;
     let built = query(context, &frame)?;
-    let missing = missing(context, &frame, &built.1);
-    if missing.is_empty() { Ok(built) } else { Err(Why::Unknown(missing)) }
+    let (sql, mut built) = built;
+    let (missing, relations) = missing(context, &frame, &built);
+    if !missing.is_empty() {
+        return Err(Why::Unknown(missing));
+    }
+    for verb in relations {
+        built.assumptions.push(format!("`{verb}` was read as what joins the tables."));
+    }
+    Ok((sql, built))
 }
 
 /// A measure that several tables give, each for its own time, is computed from those that hold the time asked for.
@@ -174,6 +183,9 @@ fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
         })
         .max()
         .unwrap_or(1);
+    if let Some(aggregate) = frame.nested {
+        return nested(context, frame, aggregate, variants);
+    }
     if variants <= 1 {
         let built = build(context, frame, 0)?;
         return Ok((print::sql(context.schema, &built.query), built));
@@ -183,9 +195,7 @@ fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
     for variant in 0..variants {
         match build(context, frame, variant) {
             Ok(built) => parts.push(built),
-            Err(why) => {
-                failed = failed.filter(|known: &Why| known.nearness() >= why.nearness()).or(Some(why))
-            }
+            Err(why) => failed = failed.or(Some(why)),
         }
     }
     match (parts.len(), failed) {
@@ -205,8 +215,40 @@ fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
     }
 }
 
-/// Words that nothing in the query explains.
-fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> Vec<String> {
+/// The mean of counts: a count for each group, and the aggregate of the counts.
+fn nested(
+    context: &Context<'_>,
+    frame: &Frame,
+    aggregate: Aggregate,
+    variants: usize,
+) -> Result<(String, Built), Why> {
+    if variants > 1 {
+        return Err(Why::Kind("an aggregate of a measure that two tables hold".into()));
+    }
+    let mut built = build(context, frame, 0)?;
+    let name =
+        built.query.select.last().and_then(|output| output.alias.clone()).unwrap_or_else(|| "n".into());
+    let Some(measure) = built.query.select.pop() else {
+        return Err(Why::Kind("an aggregate of nothing".into()));
+    };
+    built.query.select = vec![measure];
+    built.query.order.clear();
+    let inner = print::sql(context.schema, &built.query).replace('\n', "\n    ");
+    let name = print::identifier(&name);
+    let function = match aggregate {
+        Aggregate::Average => format!("avg({name})"),
+        Aggregate::Minimum => format!("min({name})"),
+        Aggregate::Maximum => format!("max({name})"),
+        Aggregate::Median => format!("percentile_cont(0.5) WITHIN GROUP (ORDER BY {name})"),
+        Aggregate::Sum | Aggregate::Count => return Err(Why::Kind("a sum of counts".into())),
+    };
+    built.assumptions.push("Groups without a row are not counted as zero.".into());
+    Ok((format!("SELECT {function} AS {}_{name}\nFROM (\n    {inner}\n) AS counts", aggregate.word()), built))
+}
+
+/// Words that nothing in the query explains,
+/// and verbs that only relate the tables it joins.
+fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> (Vec<String>, Vec<String>) {
     let mut known: BTreeSet<&String> = BTreeSet::new();
     for table in built.tables.iter().filter_map(|table| context.schema.table(*table)) {
         known.extend(&table.text);
@@ -225,26 +267,52 @@ fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> Vec<String> {
             || known.iter().any(|text| stems::kin(text, stem))
             || terms.iter().any(|text| stems::kin(text, stem))
     };
-    let mut missing = Vec::new();
+    let (mut missing, mut relations) = (Vec::new(), Vec::new());
     for chunk in context.reading.chunks.iter().filter(|chunk| matches!(chunk.op, Op::Word | Op::Quoted)) {
         let Some(token) = context.reading.tokens.get(chunk.first) else { continue };
-        let accounted =
-            frame.used.contains(&chunk.first) || stems::is_light(&token.lower) || explained(&token.stem);
-        if !accounted && !missing.contains(&token.lower) {
-            missing.push(token.lower.clone());
+        // `signed up` for `signup_date`.
+        let next = context.reading.tokens.get(chunk.end).map_or("", |token| token.stem.as_str());
+        let joined = format!("{}{next}", token.stem);
+        let accounted = frame.used.contains(&chunk.first)
+            || stems::is_light(&token.lower)
+            || explained(&token.stem)
+            || known.contains(&joined);
+        if accounted {
+            continue;
+        }
+        let list = if built.tables.len() > 1 && stems::is_relation(&token.stem) {
+            &mut relations
+        } else {
+            &mut missing
+        };
+        if !list.contains(&token.lower) {
+            list.push(token.lower.clone());
         }
     }
-    missing
+    (missing, relations)
 }
 
-/// All content words, when not one of them is known.
-fn unknown(reading: &Reading) -> Vec<String> {
-    reading
+/// Content words that no name, note or term of the schema at hand knows.
+fn unknown(context: &Context<'_>, mentions: &[Mention]) -> Vec<String> {
+    let mut known: BTreeSet<&String> = BTreeSet::new();
+    for table in &context.schema.tables {
+        known.extend(&table.text);
+        known.extend(table.columns.iter().flat_map(|column| &column.text));
+    }
+    known.extend(context.glossary.terms.iter().flat_map(|term| &term.names).flat_map(|name| &name.words));
+    context
+        .reading
         .chunks
         .iter()
         .filter(|chunk| chunk.op == Op::Word)
-        .filter_map(|chunk| reading.tokens.get(chunk.first))
-        .filter(|token| !stems::is_light(&token.lower))
+        .filter(|chunk| {
+            !mentions.iter().any(|mention| {
+                (mention.first..mention.end).contains(&chunk.first) || mention.also.contains(&chunk.first)
+            })
+        })
+        .filter_map(|chunk| context.reading.tokens.get(chunk.first))
+        .filter(|token| !stems::is_light(&token.lower) && !stems::is_relation(&token.stem))
+        .filter(|token| !known.iter().any(|text| stems::kin(text, &token.stem)))
         .map(|token| token.lower.clone())
         .take(16)
         .collect()

@@ -124,6 +124,10 @@ pub struct Frame {
     pub distinct: bool,
     /// A share: the table whose rows are the whole, and the item's index.
     pub share: Option<(usize, usize)>,
+    /// The measure is computed for each group and then this is taken of the groups.
+    pub nested: Option<Aggregate>,
+    /// Two values are wanted at once, on different rows.
+    pub both: bool,
     /// Tokens that mean something in the frame.
     pub used: Vec<usize>,
 }

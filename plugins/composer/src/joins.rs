@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use airlock_plugin_sdk::question::stems;
+
 use crate::logical::{Existence, Node};
 use crate::refuse::Why;
 use crate::schema::Schema;
@@ -171,8 +173,14 @@ pub fn root(schema: &Schema, anchors: &[usize], words: &BTreeSet<String>) -> Res
                 }
             }
         }
+        let spoken = |table: usize| anchors.contains(&table) || hinted(schema, table, words);
+        let silent = tree.nodes.iter().filter(|node| !spoken(node.table)).count();
+        // A long way over tables that nobody spoke of is a guess at what belongs together.
+        if silent > if spoken(candidate) { 2 } else { 1 } {
+            continue;
+        }
         // A bridge that nobody named costs more than a table that was.
-        let cost = tree.nodes.len() * 2 - usize::from(anchors.contains(&candidate));
+        let cost = tree.nodes.len() * 2 - usize::from(spoken(candidate));
         best.push((cost, candidate));
     }
     best.sort_unstable();
@@ -196,6 +204,14 @@ pub fn root(schema: &Schema, anchors: &[usize], words: &BTreeSet<String>) -> Res
         }
         [(_, table), ..] => Ok(*table),
     }
+}
+
+/// True when a word of the question is of the family of a table's name: `enrolled` and `enrollments`.
+fn hinted(schema: &Schema, table: usize, words: &BTreeSet<String>) -> bool {
+    let Some(table) = schema.table(table) else { return false };
+    table.names.iter().any(|name| {
+        !name.is_empty() && name.iter().all(|stem| words.iter().any(|word| stems::kin(word, stem)))
+    })
 }
 
 /// A subquery of rows that point, directly or over others, to a node of the outer query and from which `tables` can

@@ -179,7 +179,7 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
         .iter()
         .enumerate()
         .map(|(at, column)| {
-            let mut names = vec![stemmed(&column.name)];
+            let mut names = vec![stemmed(&column.name), spelled(&column.name)];
             if let Some(rest) = column
                 .name
                 .to_lowercase()
@@ -250,7 +250,16 @@ fn family(word: &str, labels: &[String]) -> Family {
 
 /// Stems of a catalogue name.
 pub fn stemmed(name: &str) -> Vec<String> {
-    names::name_words(name).iter().map(|word| stems::stem(word)).collect()
+    let words = names::name_words(name);
+    let content: Vec<String> =
+        words.iter().filter(|word| !stems::is_function_word(word)).map(|word| stems::stem(word)).collect();
+    // A name of function words only, such as `to`, keeps them.
+    if content.is_empty() { words.iter().map(|word| stems::stem(word)).collect() } else { content }
+}
+
+/// Stems of a catalogue name as it is spelled, shortenings and all.
+fn spelled(name: &str) -> Vec<String> {
+    phrase(&name.replace('_', " "))
 }
 
 /// Stems of a phrase that people wrote.

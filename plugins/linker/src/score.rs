@@ -121,7 +121,11 @@ pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32)
     // A table whose very name is asked for is looked at even when retrieval ranks it low.
     for summary in host.tables() {
         let named = split(&summary.table.name);
-        if words.iter().any(|word| named.contains(&word.stem)) {
+        let spelled = summary.table.name.to_lowercase();
+        let inside = |word: &Word| {
+            named.contains(&word.stem) || (word.stem.len() >= 5 && spelled.contains(&word.stem))
+        };
+        if words.iter().any(inside) {
             vote(&summary.table, rank(0));
         }
     }

@@ -269,8 +269,14 @@ impl Reader<'_> {
     /// One piece of time. `led` when a word before it, such as `in`, says that time follows.
     fn point(&self, i: usize, led: bool) -> Option<(Point, usize)> {
         let at = self.skip(i, &["the"]);
-        let at =
-            if self.any(at, &["month", "year", "whole"]) && self.word(at + 1) == "of" { at + 2 } else { at };
+        let at = if !matches!(self.before(at), "each" | "every" | "per" | "by")
+            && self.any(at, &["month", "year", "whole"])
+            && self.word(at + 1) == "of"
+        {
+            at + 2
+        } else {
+            at
+        };
         let at = self.skip(at, &["the"]);
         self.relative(at)
             .or_else(|| self.iso_date(at))
@@ -551,6 +557,13 @@ impl Reader<'_> {
         let named = self.word(i) == "year" && self.year(i + 1).is_some();
         let at = if named { i + 1 } else { i };
         let year = self.year(at)?;
+        // `between 1000 and 2000` are numbers.
+        let number = |back: usize| {
+            at.checked_sub(back).is_some_and(|at| self.integer(at).is_some() && self.year(at).is_none())
+        };
+        if self.before(at) == "and" && number(2) {
+            return None;
+        }
         let compared = [
             "than", "over", "above", "below", "under", "least", "most", "exactly", ">", "<", ">=", "<=", "=",
             "id", "number", "top", "code", "equals",

@@ -76,7 +76,7 @@ const IRREGULAR: &[(&str, &str)] = &[
 pub fn stem(word: &str) -> String {
     let word = word.to_lowercase();
     if let Some((_, to)) = IRREGULAR.iter().find(|(from, _)| *from == word) {
-        return (*to).to_owned();
+        return short(to);
     }
     let base = singular(&word);
     let cut = |suffix: &str, least: usize| {
@@ -87,12 +87,16 @@ pub fn stem(word: &str) -> String {
         Some(rest) => undouble(rest).to_owned(),
         None => base,
     };
-    match base.strip_suffix('e') {
-        Some(rest) if rest.chars().count() >= 4 => rest.to_owned(),
-        _ => base
-            .strip_suffix('y')
-            .filter(|rest| rest.chars().count() >= 4)
-            .map_or(base.clone(), |rest| format!("{rest}i")),
+    short(&base)
+}
+
+/// A base form without its silent `e`, and with `i` for `y`.
+fn short(base: &str) -> String {
+    let rest = |letter: char| base.strip_suffix(letter).filter(|rest| rest.chars().count() >= 4);
+    match (rest('e'), rest('y')) {
+        (Some(rest), _) => rest.to_owned(),
+        (_, Some(rest)) => format!("{rest}i"),
+        _ => base.to_owned(),
     }
 }
 
@@ -145,8 +149,8 @@ fn undouble(word: &str) -> &str {
 /// Endings by which English makes one word of another.
 const DERIVED: &[&str] = &[
     "", "ment", "er", "or", "ion", "ation", "ee", "al", "ance", "ence", "i", "ier", "e", "s", "ant", "ent",
-    "at", "ic", "ing", "ed", "ication", "isher", "our", "ar", "ly", "ship", "abl", "ur", "y", "ied", "ies",
-    "ition",
+    "at", "ic", "ing", "ed", "ication", "isher", "our", "ar", "ly", "sh", "cation", "ship", "abl", "ur", "y",
+    "ied", "ies", "ition",
 ];
 
 /// True when two stems are of one family: `enroll` and `enrollment`, `suppli` and `supplier`.
@@ -323,6 +327,82 @@ const LIGHT: &[&str] = &[
 /// True for words such as `raised` or `existing` that ask for nothing more than the noun beside them.
 pub fn is_light(word: &str) -> bool {
     LIGHT.contains(&word)
+}
+
+/// Verbs that say how two things belong together and nothing about which of them: `teaches`, `placed`, `sold`.
+const RELATION: &[&str] = &[
+    "teach",
+    "offer",
+    "take",
+    "enroll",
+    "place",
+    "write",
+    "publish",
+    "receive",
+    "serve",
+    "work",
+    "live",
+    "locate",
+    "belong",
+    "play",
+    "sell",
+    "buy",
+    "purchase",
+    "order",
+    "make",
+    "own",
+    "study",
+    "attend",
+    "hold",
+    "host",
+    "direct",
+    "act",
+    "assign",
+    "employ",
+    "supply",
+    "contain",
+    "associate",
+    "register",
+    "visit",
+    "treat",
+    "book",
+    "borrow",
+    "ride",
+    "post",
+    "give",
+    "leave",
+    "submit",
+    "record",
+    "perform",
+    "appear",
+    "compete",
+    "cover",
+    "earn",
+    "spend",
+    "produce",
+    "release",
+    "run",
+    "operate",
+    "come",
+    "have",
+    "show",
+    "participate",
+    "join",
+    "present",
+    "handle",
+    "process",
+    "undergo",
+    "drive",
+    "star",
+    "win",
+    "score",
+    "carry",
+    "stock",
+];
+
+/// True for the stem of a verb such as `teach`: beside two things that one key connects it adds nothing.
+pub fn is_relation(stemmed: &str) -> bool {
+    RELATION.iter().any(|verb| stem(verb) == stemmed)
 }
 
 /// The value of a number in digits or words up to a thousand (`five`, `twelve`, `twenty`).

@@ -1,0 +1,190 @@
+//! The expression of a measure; refuses where a join would count a row more than once.
+
+use super::*;
+
+impl<'a> Builder<'a> {
+    pub(super) fn metric(&self, term: usize) -> Result<&'a Metric, Why> {
+        let metrics =
+            self.context.glossary.terms.get(term).map(|term| term.metrics.as_slice()).unwrap_or_default();
+        metrics
+            .get(self.variant.min(metrics.len().saturating_sub(1)))
+            .ok_or_else(|| Why::Kind("a term without a measure".into()))
+    }
+
+    pub(super) fn measure_table(&self, measure: &Measure) -> Result<usize, Why> {
+        Ok(match measure {
+            Measure::Count(table) | Measure::CountValues(table, _) | Measure::Aggregate(_, table, _) => {
+                *table
+            }
+            Measure::Metric(term) => self.metric(*term)?.table,
+        })
+    }
+
+    /// The expression of a measure; refuses where a join would count a row more than once.
+    pub(super) fn expr(&mut self, measure: &Measure) -> Result<Expr, Why> {
+        let root = self.tree.root();
+        match measure {
+            Measure::Count(table) if *table == root => match self.counter(*table) {
+                Some(column) => Err(Why::Ambiguous(format!(
+                    "whether rows are counted or {} is added up",
+                    self.column_name(*table, column)
+                ))),
+                None => Ok(Expr::CountRows),
+            },
+            Measure::Count(table) => {
+                if self.one_each(*table) {
+                    return Err(Why::Kind(format!(
+                        "each row has at most one of {}",
+                        self.table_name(*table)
+                    )));
+                }
+                let key =
+                    self.context.schema.table(*table).map(|table| table.key.clone()).unwrap_or_default();
+                if key.is_empty() {
+                    return Err(Why::Kind(format!("{} has no key to count by", self.table_name(*table))));
+                }
+                let node = self.must(*table, false)?;
+                Ok(Expr::CountDistinct(node, key))
+            }
+            Measure::CountValues(table, column) => {
+                let node = self.must(*table, false)?;
+                self.built.columns.insert((*table, *column));
+                Ok(Expr::CountDistinct(node, vec![*column]))
+            }
+            Measure::Aggregate(aggregate, table, column) => {
+                let harmless = matches!(aggregate, Aggregate::Minimum | Aggregate::Maximum);
+                if *table != root && !harmless {
+                    return Err(Why::Kind(format!(
+                        "{} would be counted more than once when joined to {}",
+                        self.column_name(*table, *column),
+                        self.table_name(root)
+                    )));
+                }
+                let node = self.must(*table, false)?;
+                self.built.columns.insert((*table, *column));
+                Ok(Expr::Aggregate(*aggregate, node, *column))
+            }
+            Measure::Metric(term) => {
+                let metric = self.metric(*term)?;
+                if metric.table != root {
+                    let name = self.context.glossary.terms.get(*term).map_or("", |term| term.name.as_str());
+                    return Err(Why::Kind(format!(
+                        "`{name}` would be counted more than once when joined to {}",
+                        self.table_name(root)
+                    )));
+                }
+                let start = metric.sql.trim_start().to_lowercase();
+                self.built.additive = start.starts_with("sum(") || start.starts_with("count(*)");
+                self.built.terms.insert(*term);
+                let nodes = self.fragment_nodes(&metric.sql, metric.table)?;
+                if let Some(filter) = &metric.filter {
+                    let filter_nodes = self.fragment_nodes(filter, metric.table)?;
+                    let name = self.context.glossary.terms.get(*term).map_or("", |term| term.name.as_str());
+                    let pred = Pred::Raw(filter.clone(), filter_nodes);
+                    if self.contradicted(filter) {
+                        return Err(Why::Ambiguous(format!(
+                            "`{name}` already means only rows where {filter}"
+                        )));
+                    }
+                    if !self.built.query.preds.contains(&pred) {
+                        self.built.query.preds.push(pred);
+                        self.built.assumptions.push(format!(
+                            "`{name}` counts only rows where {filter}, as the glossary has it."
+                        ));
+                    }
+                }
+                Ok(Expr::Raw(metric.sql.clone(), nodes))
+            }
+        }
+    }
+
+    /// A column that holds a count already: each row stands for several.
+    pub(super) fn counter(&self, table: usize) -> Option<usize> {
+        let detail = self.context.schema.table(table)?;
+        detail.columns.iter().position(|column| {
+            column.family == Family::Number
+                && column.names.iter().take(column.own).any(|name| {
+                    let rest: Vec<&String> = name
+                        .iter()
+                        .filter(|stem| !detail.names.iter().any(|name| name.contains(stem)))
+                        .collect();
+                    matches!(rest.as_slice(), [only] if only.as_str() == "count")
+                })
+        })
+    }
+
+    /// True when what is counted is what each listed row points to, so that the count could only be one.
+    pub(super) fn one_each(&self, table: usize) -> bool {
+        let root = self.tree.root();
+        table != root && self.frame.entity == Some(Key::Table(root))
+    }
+
+    /// True when the question restricts a column that the measure's own condition restricts.
+    pub(super) fn contradicted(&self, filter: &str) -> bool {
+        let columns = crate::fragment::columns(filter);
+        self.frame.filters.iter().filter_map(|filter| filter.kind.column()).any(|(table, column)| {
+            let owner = self.context.schema.table(table).map_or("", |table| table.reference.name.as_str());
+            let name = self.context.schema.column(table, column).map_or("", |column| column.name.as_str());
+            columns.iter().any(|(qualified, bare)| {
+                bare == name && qualified.as_deref().is_none_or(|table| table == owner)
+            })
+        })
+    }
+
+    /// The nodes of the tables that a fragment names, its own first.
+    pub(super) fn fragment_nodes(&mut self, sql: &str, own: usize) -> Result<Vec<(usize, usize)>, Why> {
+        let mut nodes = vec![(own, self.must(own, false)?)];
+        for name in crate::fragment::tables(sql) {
+            let Some(table) =
+                self.context.schema.tables.iter().position(|table| table.reference.name == name)
+            else {
+                continue;
+            };
+            if table != own {
+                nodes.push((table, self.must(table, false)?));
+            }
+        }
+        Ok(nodes)
+    }
+
+    pub(super) fn alias(&self, measure: &Measure) -> String {
+        let table = |table: usize| {
+            self.context
+                .schema
+                .table(table)
+                .map_or("rows".to_owned(), |table| table.reference.name.to_lowercase())
+        };
+        let column = |table: usize, column: usize| {
+            self.context
+                .schema
+                .column(table, column)
+                .map_or("value".to_owned(), |column| column.name.to_lowercase())
+        };
+        match measure {
+            Measure::Count(at) => format!("{}_count", table(*at)),
+            Measure::CountValues(at, name) => format!("{}_count", column(*at, *name)),
+            Measure::Aggregate(aggregate, at, name) => {
+                let lead = match aggregate {
+                    Aggregate::Count => "count",
+                    Aggregate::Sum => "total",
+                    Aggregate::Average => "average",
+                    Aggregate::Minimum => "lowest",
+                    Aggregate::Maximum => "highest",
+                    Aggregate::Median => "median",
+                };
+                let name = column(*at, *name);
+                if name.starts_with(lead) { name } else { format!("{lead}_{name}") }
+            }
+            Measure::Metric(term) => {
+                self.context.glossary.terms.get(*term).map_or("value".to_owned(), |term| {
+                    term.name
+                        .to_lowercase()
+                        .split(|c: char| !c.is_alphanumeric())
+                        .filter(|part| !part.is_empty())
+                        .collect::<Vec<_>>()
+                        .join("_")
+                })
+            }
+        }
+    }
+}

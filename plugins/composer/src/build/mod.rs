@@ -1,0 +1,256 @@
+//! From a frame to a query: the root, the joins, the filters, and what had to be taken for granted.
+
+mod conditions;
+mod measures;
+mod ranks;
+mod shapes;
+use std::collections::BTreeSet;
+
+use airlock_plugin_sdk::question::grammar::{Aggregate, Comparison, Quality, Reading};
+use airlock_plugin_sdk::question::moments::Period;
+
+use crate::frame::{By, Filter, FilterKind, Frame, Key, Measure};
+use crate::glossary::{Glossary, Metric};
+use crate::joins::{self, Tree};
+use crate::logical::{Expr, Output, Pred, Query};
+use crate::print;
+use crate::refuse::Why;
+use crate::schema::{Family, Schema};
+use crate::times;
+
+/// A query with what it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Built {
+    /// The query.
+    pub query: Query,
+    /// What was taken for granted, a sentence each.
+    pub assumptions: Vec<String>,
+    /// The tables it reads, subqueries among them.
+    pub tables: BTreeSet<usize>,
+    /// The columns it speaks of.
+    pub columns: BTreeSet<(usize, usize)>,
+    /// The terms of the glossary it uses.
+    pub terms: BTreeSet<usize>,
+    /// What the first measure adds up over several tables, when it does.
+    pub additive: bool,
+    /// How much the choices made here speak against it.
+    pub cost: f64,
+}
+
+/// What every step needs.
+pub struct Context<'a> {
+    /// The tables.
+    pub schema: &'a Schema,
+    /// The terms.
+    pub glossary: &'a Glossary,
+    /// The question.
+    pub reading: &'a Reading,
+    /// Stems of its content words.
+    pub words: &'a BTreeSet<String>,
+}
+
+/// Builds the query of a frame. `variant` chooses the table for measures that several can give.
+pub fn build(context: &Context<'_>, frame: &Frame, variant: usize) -> Result<Built, Why> {
+    Builder { context, frame, variant, tree: Tree::new(0), built: empty() }.run()
+}
+
+fn empty() -> Built {
+    Built {
+        query: Query::default(),
+        assumptions: Vec::new(),
+        tables: BTreeSet::new(),
+        columns: BTreeSet::new(),
+        terms: BTreeSet::new(),
+        additive: false,
+        cost: 0.0,
+    }
+}
+
+struct Builder<'a> {
+    context: &'a Context<'a>,
+    frame: &'a Frame,
+    variant: usize,
+    tree: Tree,
+    built: Built,
+}
+
+impl<'a> Builder<'a> {
+    fn run(mut self) -> Result<Built, Why> {
+        let schema = self.context.schema;
+        let mut frame = self.frame.clone();
+        label_entities(schema, &mut frame);
+        self.settle_rank(&mut frame)?;
+        if frame.both {
+            return Err(Why::Kind("two values at once of what each row has one of".into()));
+        }
+        if frame.nested.is_some()
+            && (frame.groups.is_empty() || frame.rank.is_some() || frame.measures.len() != 1)
+        {
+            return Err(Why::Kind("an aggregate of counts without one group to count in".into()));
+        }
+        let measures = frame.measures.clone();
+        let rank_measure = match frame.rank.as_ref().and_then(|rank| rank.by.clone()) {
+            Some(By::Measure(measure)) => Some(measure),
+            _ => None,
+        };
+        let grouped = rank_measure.is_some() || !measures.is_empty() || !frame.having.is_empty();
+        if !grouped && !frame.groups.is_empty() {
+            return Err(Why::Kind("a grouping with nothing to compute".into()));
+        }
+        if frame.rank.as_ref().is_some_and(|rank| rank.by.is_none()) {
+            return Err(Why::Kind("what the rank goes by is not named".into()));
+        }
+        if rank_measure.is_some() && (frame.entity.is_none() || !frame.groups.is_empty()) {
+            return Err(Why::Kind("a rank within groups".into()));
+        }
+        if frame.share.is_some() && (!measures.is_empty() || frame.rank.is_some()) {
+            return Err(Why::Kind("a share beside another measure".into()));
+        }
+        if measures.is_empty()
+            && rank_measure.is_none()
+            && frame.entity.is_none()
+            && frame.share.is_none()
+            && frame.outputs.is_empty()
+        {
+            return Err(Why::Kind("what is asked for is not clear".into()));
+        }
+        let anchors = self.anchors(&frame, &measures, rank_measure.as_ref())?;
+        let root = joins::root(schema, &anchors, self.context.words)?;
+        self.tree = Tree::new(root);
+        self.time(&frame, root)?;
+        if frame.share.is_some() {
+            self.share(&frame)?;
+        } else if grouped {
+            self.grouped(&frame, &measures, rank_measure.as_ref())?;
+        } else {
+            self.list(&frame)?;
+        }
+        self.filters(&frame)?;
+        self.context_tables(&frame)?;
+        self.anti(&frame)?;
+        self.finish(&frame);
+        Ok(self.built)
+    }
+
+    fn table_name(&self, table: usize) -> String {
+        self.context.schema.table(table).map_or(String::new(), |table| format!("`{}`", table.reference.name))
+    }
+
+    fn column_name(&self, table: usize, column: usize) -> String {
+        let owner = self.context.schema.table(table).map_or("", |table| table.reference.name.as_str());
+        let name = self.context.schema.column(table, column).map_or("", |column| column.name.as_str());
+        format!("`{owner}.{name}`")
+    }
+
+    /// The tables that the root must reach.
+    fn anchors(
+        &self,
+        frame: &Frame,
+        measures: &[Measure],
+        rank: Option<&Measure>,
+    ) -> Result<Vec<usize>, Why> {
+        let mut anchors = Vec::new();
+        for measure in measures.iter().chain(rank).chain(frame.having.iter().map(|(measure, _, _)| measure)) {
+            anchors.push(self.measure_table(measure)?);
+        }
+        for key in frame.entity.iter().chain(&frame.groups) {
+            match key {
+                Key::Table(table) | Key::Column(table, _) => anchors.push(*table),
+                Key::Time(_) => {}
+            }
+        }
+        anchors.extend(frame.outputs.iter().map(|(table, _)| *table));
+        anchors.extend(frame.share.map(|(table, _)| table));
+        if let Some(By::Column(table, _)) = frame.rank.as_ref().and_then(|rank| rank.by.as_ref()) {
+            anchors.push(*table);
+        }
+        anchors.sort_unstable();
+        anchors.dedup();
+        if anchors.is_empty() { Err(Why::Kind("what is asked for is not clear".into())) } else { Ok(anchors) }
+    }
+
+    fn node(&mut self, table: usize, keep: bool) -> Result<Option<usize>, Why> {
+        self.tree.reach(self.context.schema, table, keep, self.context.words)
+    }
+
+    fn must(&mut self, table: usize, keep: bool) -> Result<usize, Why> {
+        match self.node(table, keep)? {
+            Some(node) => Ok(node),
+            None => Err(Why::Unconnected(vec![
+                self.table_name(self.tree.root()).replace('`', ""),
+                self.table_name(table).replace('`', ""),
+            ])),
+        }
+    }
+
+    fn finish(&mut self, frame: &Frame) {
+        self.built.query.nodes = self.tree.nodes.clone();
+        self.built.tables.extend(self.tree.nodes.iter().map(|node| node.table));
+        let keys = self.tree.nodes.iter().filter_map(|node| {
+            let (parent, edge) = node.parent?;
+            let table = self.tree.nodes.get(parent)?.table;
+            Some((table, *self.context.schema.table(table)?.edges.get(edge)?.from.first()?))
+        });
+        self.built.columns.extend(keys.collect::<Vec<_>>());
+        let unverified = self.tree.nodes.iter().filter_map(|node| {
+            let (parent, edge) = node.parent?;
+            let table = self.context.schema.table(self.tree.nodes.get(parent)?.table)?;
+            (!table.edges.get(edge)?.verified).then(|| (table.reference.name.clone(), node.table))
+        });
+        for (from, to) in unverified.collect::<Vec<_>>() {
+            let told = format!(
+                "`{from}` and {} are joined by a guess from their column names.",
+                self.table_name(to)
+            );
+            self.built.assumptions.push(told);
+            self.built.cost += 0.1;
+        }
+        self.built.cost += 0.12 * (self.tree.nodes.len().saturating_sub(1)) as f64;
+        self.built.cost += 0.1
+            * self.built.query.preds.iter().filter(|pred| matches!(pred, Pred::Exists(..))).count() as f64;
+        let unselected = self
+            .built
+            .tables
+            .iter()
+            .filter(|table| self.context.schema.table(**table).is_some_and(|table| !table.selected))
+            .count();
+        self.built.cost += 0.05 * unselected as f64;
+        if frame.rank.as_ref().is_some_and(|rank| rank.count == Some(1)) {
+            self.built.assumptions.push("Of equal ones the first by key is shown.".into());
+        }
+    }
+}
+
+/// The name of a thing stands for the thing: `which product` for products by name.
+fn label_entities(schema: &Schema, frame: &mut Frame) {
+    if frame.entity.is_none()
+        && frame.rank.is_some()
+        && let [(table, column)] = frame.outputs.as_slice()
+    {
+        frame.entity = Some(Key::Column(*table, *column));
+        frame.outputs.clear();
+    }
+    // The names of things are the things by name.
+    if frame.entity.is_none()
+        && frame.measures.is_empty()
+        && frame.share.is_none()
+        && let [(table, column)] = frame.outputs.as_slice()
+        && schema.table(*table).is_some_and(|detail| detail.label == [*column] && !detail.key.is_empty())
+    {
+        frame.entity = Some(Key::Table(*table));
+        frame.outputs.clear();
+    }
+    let settle = |key: &mut Key| {
+        if let Key::Column(table, column) = *key
+            && schema.table(table).is_some_and(|detail| detail.label == [column] && !detail.key.is_empty())
+        {
+            *key = Key::Table(table);
+        }
+    };
+    if let Some(entity) = frame.entity.as_mut() {
+        settle(entity);
+    }
+    for key in &mut frame.groups {
+        settle(key);
+    }
+}

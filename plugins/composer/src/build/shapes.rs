@@ -1,0 +1,305 @@
+//! The three shapes of a query: groups, a list, a share.
+
+use super::*;
+
+impl<'a> Builder<'a> {
+    pub(super) fn keys(&mut self, key: Key, keep: bool) -> Result<Vec<(Expr, Option<String>, bool)>, Why> {
+        let schema = self.context.schema;
+        match key {
+            Key::Table(table) => {
+                let node = self.must(table, keep)?;
+                let detail = schema.table(table);
+                let (own, label) =
+                    detail.map(|table| (table.key.clone(), table.label.clone())).unwrap_or_default();
+                if own.is_empty() && label.is_empty() {
+                    return Err(Why::Kind(format!(
+                        "{} has neither a key nor a name",
+                        self.table_name(table)
+                    )));
+                }
+                let mut found: Vec<(Expr, Option<String>, bool)> = Vec::new();
+                for column in &label {
+                    found.push((Expr::Column(node, *column), None, true));
+                }
+                for column in own.iter().filter(|column| !label.contains(column)) {
+                    found.push((Expr::Column(node, *column), None, label.is_empty()));
+                }
+                Ok(found)
+            }
+            Key::Column(table, column) => {
+                let key = schema.column(table, column).is_some_and(|column| column.key);
+                let asked = ["id", "number", "code"].iter().any(|word| self.context.words.contains(*word));
+                if key && !asked {
+                    return Err(Why::Kind(format!(
+                        "{} tells rows apart but names nothing",
+                        self.column_name(table, column)
+                    )));
+                }
+                let node = self.must(table, keep)?;
+                self.built.columns.insert((table, column));
+                Ok(vec![(Expr::Column(node, column), None, true)])
+            }
+            Key::Time(grain) => {
+                let place = times::choose(self.context, self.frame, &self.tree, None)?;
+                let Some((table, column)) = place else {
+                    return Err(Why::Kind(format!("nothing here has a time to go by {}", grain.word())));
+                };
+                let node = self.must(table, false)?;
+                self.note_time(table, column);
+                Ok(vec![(Expr::Step(grain, node, column), Some(grain.word().into()), true)])
+            }
+        }
+    }
+
+    pub(super) fn note_time(&mut self, table: usize, column: usize) {
+        self.built.columns.insert((table, column));
+        let told = format!("{} dates a row.", self.column_name(table, column));
+        if !self.built.assumptions.contains(&told) {
+            self.built.assumptions.push(told);
+        }
+    }
+
+    pub(super) fn grouped(
+        &mut self,
+        frame: &Frame,
+        measures: &[Measure],
+        rank: Option<&Measure>,
+    ) -> Result<(), Why> {
+        let keep = frame.rank.is_none() && frame.having.is_empty() && frame.entity.is_none();
+        let entity = if measures.is_empty() || rank.is_some() || !frame.having.is_empty() {
+            frame.entity
+        } else {
+            frame.entity.filter(|_| frame.groups.is_empty())
+        };
+        let mut shown_keys = Vec::new();
+        for key in entity.into_iter().chain(frame.groups.iter().copied()) {
+            for (expr, alias, shown) in self.keys(key, keep)? {
+                if !self.built.query.groups.contains(&expr) {
+                    self.built.query.groups.push(expr.clone());
+                }
+                if shown {
+                    shown_keys.push(expr.clone());
+                    self.built.query.select.push(Output { expr, alias });
+                }
+            }
+        }
+        for (table, column) in &frame.outputs {
+            let node = self.must(*table, false)?;
+            let expr = Expr::Column(node, *column);
+            self.built.columns.insert((*table, *column));
+            if !self.built.query.select.iter().any(|output| output.expr == expr) {
+                let dependent = matches!(entity, Some(Key::Table(owner)) if owner == *table);
+                if !dependent && !self.built.query.groups.contains(&expr) {
+                    return Err(Why::Kind(format!(
+                        "{} is not one for each group",
+                        self.column_name(*table, *column)
+                    )));
+                }
+                self.built.query.groups.push(expr.clone());
+                self.built.query.select.push(Output { expr, alias: None });
+            }
+        }
+        let mut first = None;
+        for measure in measures.iter().chain(rank) {
+            let expr = self.expr(measure)?;
+            if self.built.query.select.iter().any(|output| output.expr == expr) {
+                first.get_or_insert(expr);
+                continue;
+            }
+            let alias = self.alias(measure);
+            self.built.query.select.push(Output { expr: expr.clone(), alias: Some(alias) });
+            first.get_or_insert(expr);
+        }
+        for (measure, comparison, value) in &frame.having {
+            let expr = self.expr(measure)?;
+            if !self.built.query.select.iter().any(|output| output.expr == expr) {
+                let alias = self.alias(measure);
+                self.built.query.select.push(Output { expr: expr.clone(), alias: Some(alias) });
+            }
+            self.built.query.having.push((expr, comparison.sql(), print::number(*value)));
+        }
+        if let Some(wanted) = &frame.rank {
+            let by = match (rank, &wanted.by) {
+                (Some(measure), _) => self.expr(measure)?,
+                (None, Some(By::Column(table, column))) => Expr::Column(self.must(*table, false)?, *column),
+                _ => return Err(Why::Kind("a rank".into())),
+            };
+            self.built.query.order.push((by.clone(), wanted.descending));
+            // A group without a value is neither first nor last.
+            if let Expr::Aggregate(..) = by
+                && !wanted.descending
+            {
+                self.built.cost += 0.05;
+            }
+            self.limit(wanted.count)?;
+        } else if let Some((by, descending)) = &frame.order {
+            let expr = match by {
+                Some(By::Measure(measure)) => self.expr(measure)?,
+                Some(By::Column(table, column)) => {
+                    let node = self.must(*table, false)?;
+                    let column = Expr::Column(node, *column);
+                    if self.built.query.groups.contains(&column) {
+                        column
+                    } else {
+                        first.clone().unwrap_or(column)
+                    }
+                }
+                _ if *descending => first.clone().unwrap_or(Expr::CountRows),
+                _ => shown_keys.first().cloned().or(first.clone()).unwrap_or(Expr::CountRows),
+            };
+            self.built.query.order.push((expr, *descending));
+        }
+        let ordered: Vec<Expr> = self.built.query.order.iter().map(|(expr, _)| expr.clone()).collect();
+        if frame.rank.is_some()
+            && let Some(Key::Table(table)) = entity
+        {
+            // Equal ones come in the order of their keys: stable, and what most people mean by nothing said.
+            let key = self.context.schema.table(table).map(|table| table.key.clone()).unwrap_or_default();
+            let node = self.must(table, false)?;
+            for column in &key {
+                self.built.query.order.push((Expr::Column(node, *column), false));
+            }
+            if !key.is_empty() {
+                return Ok(());
+            }
+        }
+        for expr in shown_keys.iter().chain(&self.built.query.groups.clone()) {
+            if !ordered.contains(expr) && !self.built.query.order.iter().any(|(known, _)| known == expr) {
+                self.built.query.order.push((expr.clone(), false));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn list(&mut self, frame: &Frame) -> Result<(), Why> {
+        let ranked = match frame.rank.as_ref().and_then(|rank| rank.by.as_ref()) {
+            Some(By::Column(table, column)) => Some((self.must(*table, false)?, *table, *column)),
+            _ => None,
+        };
+        let mut order: Vec<(Expr, bool)> = Vec::new();
+        match frame.entity {
+            Some(Key::Table(table)) => {
+                let node = self.must(table, false)?;
+                let detail = self.context.schema.table(table);
+                let (key, label) =
+                    detail.map(|table| (table.key.clone(), table.label.clone())).unwrap_or_default();
+                let named =
+                    frame.outputs.iter().any(|(owner, column)| *owner == table && !key.contains(column));
+                let shown: Vec<usize> = if label.is_empty() && !named {
+                    (0..detail.map_or(0, |table| table.columns.len())).take(12).collect()
+                } else {
+                    label.iter().copied().filter(|_| !named || frame.rank.is_none()).collect()
+                };
+                for column in shown {
+                    self.show(node, table, column);
+                }
+                for column in key.iter().filter(|column| !label.contains(column)) {
+                    order.push((Expr::Column(node, *column), false));
+                }
+                for column in label.iter().rev() {
+                    order.insert(0, (Expr::Column(node, *column), false));
+                }
+            }
+            Some(Key::Column(table, column)) => {
+                let node = self.must(table, false)?;
+                self.show(node, table, column);
+                self.built.query.distinct = ranked.is_none();
+                if ranked.is_none() {
+                    self.built.query.preds.push(Pred::Null(node, column, false));
+                }
+                order.push((Expr::Column(node, column), false));
+            }
+            Some(Key::Time(_)) => return Err(Why::Kind("a list of times".into())),
+            None => self.built.query.distinct = true,
+        }
+        for (table, column) in &frame.outputs {
+            let node = self.must(*table, true)?;
+            self.show(node, *table, *column);
+            if frame.entity.is_none() {
+                order.push((Expr::Column(node, *column), false));
+            }
+        }
+        if frame.distinct {
+            self.built.query.distinct = true;
+            // With DISTINCT only what is shown can be ordered by.
+            let shown: Vec<Expr> = self.built.query.select.iter().map(|output| output.expr.clone()).collect();
+            order.retain(|(expr, _)| shown.contains(expr));
+        }
+        if let (Some((node, table, column)), Some(rank)) = (ranked, &frame.rank) {
+            self.show(node, table, column);
+            let nullable = self.context.schema.column(table, column).is_some_and(|column| column.nullable);
+            if nullable && !rank.descending {
+                self.built.query.preds.push(Pred::Null(node, column, false));
+            }
+            let keys: Vec<(Expr, bool)> =
+                order.iter().filter(|(expr, _)| self.is_key(expr)).cloned().collect();
+            if !keys.is_empty() {
+                order = keys;
+            }
+            order.insert(0, (Expr::Column(node, column), rank.descending));
+            self.limit(rank.count)?;
+        } else if let Some((by, descending)) = &frame.order {
+            match by {
+                Some(By::Column(table, column)) => {
+                    let node = self.must(*table, true)?;
+                    order.retain(|(expr, _)| *expr != Expr::Column(node, *column));
+                    self.show(node, *table, *column);
+                    order.insert(0, (Expr::Column(node, *column), *descending));
+                }
+                None => {
+                    if let Some(first) = order.first_mut() {
+                        first.1 = *descending;
+                    }
+                }
+                Some(_) => return Err(Why::Kind("a list ordered by a measure".into())),
+            }
+        }
+        self.built.query.order = order;
+        if self.built.query.select.is_empty() { Err(Why::Kind("nothing to show".into())) } else { Ok(()) }
+    }
+
+    /// True for a column of its table's primary key.
+    pub(super) fn is_key(&self, expr: &Expr) -> bool {
+        let Expr::Column(node, column) = expr else { return false };
+        let table = self.tree.nodes.get(*node).and_then(|node| self.context.schema.table(node.table));
+        table.is_some_and(|table| table.key.contains(column))
+    }
+
+    pub(super) fn show(&mut self, node: usize, table: usize, column: usize) {
+        self.built.columns.insert((table, column));
+        let expr = Expr::Column(node, column);
+        if !self.built.query.select.iter().any(|output| output.expr == expr) {
+            self.built.query.select.push(Output { expr, alias: None });
+        }
+    }
+
+    pub(super) fn share(&mut self, frame: &Frame) -> Result<(), Why> {
+        let Some((_, place)) = frame.share else { return Ok(()) };
+        let (part, rest): (Vec<&Filter>, Vec<&Filter>) =
+            frame.filters.iter().partition(|filter| filter.at > place);
+        if part.is_empty() || !rest.is_empty() || !frame.anti.is_empty() {
+            return Err(Why::Kind("a share whose part and whole are not told apart".into()));
+        }
+        let mut preds = Vec::new();
+        for filter in part {
+            let Some((table, pred)) = self.filter_pred(&filter.kind)? else {
+                return Err(Why::Kind("a share by a condition".into()));
+            };
+            let node = self.must(table, false)?;
+            preds.push(pred(node, filter.negated));
+        }
+        let mut groups = Vec::new();
+        for key in frame.groups.iter().copied() {
+            for (expr, alias, shown) in self.keys(key, true)? {
+                groups.push(expr.clone());
+                if shown {
+                    self.built.query.order.push((expr.clone(), false));
+                    self.built.query.select.push(Output { expr, alias });
+                }
+            }
+        }
+        self.built.query.groups = groups;
+        self.built.query.select.push(Output { expr: Expr::Share(preds), alias: Some("percentage".into()) });
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! What rows must meet: comparisons, values, negations, shares.
+
+use super::*;
+
+impl Grammar<'_> {
+    pub(super) fn compare(&mut self, at: usize, comparison: Comparison) -> Result<(), Why> {
+        let next = self.next(at);
+        let Some(Op::Number(value)) = self.op(next).cloned() else {
+            return Err(Why::Kind("a comparison with something other than a number".into()));
+        };
+        self.take(at);
+        self.take(next);
+        if let Some(before) = self.before(at)
+            && let Some(Target::Column(table, column)) = self.target(before).cloned()
+            && self.family(table, column) == Family::Number
+            && (self.free(before) || self.frame.outputs.contains(&(table, column)))
+        {
+            if self.free(before) || !self.shown(table, column) {
+                self.take(before);
+            }
+            self.filter(at, FilterKind::Compare(table, column, comparison, value));
+            return Ok(());
+        }
+        match self.noun(next) {
+            Some(noun) => match self.target(noun).cloned() {
+                Some(Target::Table(table)) => {
+                    self.take(noun);
+                    self.frame.having.push((Measure::Count(table), comparison, value));
+                    Ok(())
+                }
+                Some(Target::Column(table, column)) if self.family(table, column) == Family::Number => {
+                    self.take(noun);
+                    self.filter(at, FilterKind::Compare(table, column, comparison, value));
+                    Ok(())
+                }
+                Some(Target::Column(table, column)) => {
+                    self.take(noun);
+                    self.frame.having.push((Measure::CountValues(table, column), comparison, value));
+                    Ok(())
+                }
+                Some(Target::Metric(metric)) => {
+                    self.take(noun);
+                    self.frame.having.push((Measure::Metric(metric), comparison, value));
+                    Ok(())
+                }
+                _ => Err(Why::Kind("a comparison whose quantity is not named".into())),
+            },
+            None => Err(Why::Kind("a comparison whose quantity is not named".into())),
+        }
+    }
+
+    pub(super) fn shown(&self, table: usize, column: usize) -> bool {
+        self.frame.outputs.contains(&(table, column))
+    }
+
+    pub(super) fn between(&mut self, at: usize) -> Result<(), Why> {
+        let low = self.next(at);
+        let (Some(Op::Number(a)), Some(Op::And), Some(Op::Number(b))) =
+            (self.op(low).cloned(), self.op(low + 1).cloned(), self.op(low + 2).cloned())
+        else {
+            return Err(Why::Kind("`between` with something other than two numbers or times".into()));
+        };
+        let before = self.before(at).filter(|before| self.free(*before));
+        let Some((before, Target::Column(table, column))) =
+            before.and_then(|before| Some((before, self.target(before).cloned()?)))
+        else {
+            return Err(Why::Kind("`between` with a quantity that is not named".into()));
+        };
+        for used in [at, low, low + 1, low + 2, before] {
+            self.take(used);
+        }
+        self.filter(at, FilterKind::Between(table, column, a, b));
+        Ok(())
+    }
+
+    pub(super) fn number(&mut self, at: usize, value: f64) -> Result<(), Why> {
+        let number = |grammar: &Self, at: usize| match grammar.target(at) {
+            Some(Target::Column(table, column))
+                if grammar.free(at) && grammar.family(*table, *column) == Family::Number =>
+            {
+                Some((*table, *column))
+            }
+            _ => None,
+        };
+        for place in [self.before(at), Some(at + 1)].into_iter().flatten() {
+            if let Some((table, column)) = number(self, place) {
+                self.take(place);
+                self.take(at);
+                self.filter(at, FilterKind::Compare(table, column, Comparison::Equal, value));
+                return Ok(());
+            }
+        }
+        Err(Why::Kind(format!("the number {value} belongs to nothing")))
+    }
+
+    pub(super) fn not(&mut self, at: usize) -> Result<(), Why> {
+        self.take(at);
+        let mut next = at + 1;
+        loop {
+            match self.part(next) {
+                Some(Part::Op(Op::Link)) => {}
+                Some(Part::Op(Op::Word)) if next < at + 6 => {}
+                Some(Part::Mention(_)) if self.free(next) => break,
+                _ => return Err(Why::Kind("a negation of something that is not known".into())),
+            }
+            next += 1;
+        }
+        match self.target(next).cloned() {
+            Some(Target::Table(table)) => {
+                self.take(next);
+                self.frame.anti.push(table);
+            }
+            Some(Target::Column(table, column)) => {
+                self.take(next);
+                self.filter(next, FilterKind::Missing(table, column));
+            }
+            Some(Target::Value(table, column, value)) => {
+                self.take(next);
+                self.filter(next, FilterKind::Values(table, column, vec![value]));
+                self.negate();
+            }
+            Some(Target::Flag(table, column, sense)) => {
+                self.take(next);
+                self.filter(next, FilterKind::Flag(table, column, sense));
+                self.negate();
+            }
+            _ => return Err(Why::Kind("a negation of something that is not known".into())),
+        }
+        Ok(())
+    }
+
+    pub(super) fn negate(&mut self) {
+        if let Some(filter) = self.frame.filters.last_mut() {
+            filter.negated = true;
+        }
+    }
+
+    pub(super) fn percent(&mut self, at: usize) -> Result<(), Why> {
+        self.take(at);
+        let next = self.next(at);
+        match self.target(next).cloned() {
+            Some(Target::Table(table)) => {
+                self.take(next);
+                self.frame.share = Some((table, next));
+                Ok(())
+            }
+            _ => Err(Why::Kind("a share whose whole is not a plain table".into())),
+        }
+    }
+
+    /// `or` between two values of one column, or between words that mean the same.
+    pub(super) fn or(&mut self, at: usize) -> Result<(), Why> {
+        let (before, after) = (self.before(at), self.next(at));
+        let pair = (before.and_then(|before| self.target(before)), self.target(after));
+        match pair {
+            (Some(Target::Value(a, b, _)), Some(Target::Value(c, d, _)))
+                if (a, b) == (c, d) && !self.reading.tokens.iter().any(|token| token.is("both")) =>
+            {
+                self.take(at);
+                Ok(())
+            }
+            _ => Err(Why::Kind("`or` between different things".into())),
+        }
+    }
+
+    pub(super) fn filter(&mut self, at: usize, kind: FilterKind) {
+        if let FilterKind::Values(table, column, values) = &kind
+            && let Some(known) = self.frame.filters.iter_mut().find(|filter| {
+                !filter.negated
+                    && matches!(&filter.kind, FilterKind::Values(t, c, _) if (t, c) == (table, column))
+            })
+            && let FilterKind::Values(_, _, all) = &mut known.kind
+        {
+            all.extend(values.iter().cloned());
+            // `in both A and B` wants two rows, not one row of either.
+            self.frame.both |= self.reading.tokens.iter().any(|token| token.is("both"));
+            return;
+        }
+        self.frame.filters.push(Filter { kind, negated: false, at });
+    }
+
+    /// The word for a column beside its value: `status cancelled`, `Plumbing category`.
+    pub(super) fn absorb(&mut self, at: usize, table: usize, column: usize) {
+        let places = [self.before(at), Some(at + 1)];
+        for place in places.into_iter().flatten() {
+            let same = match self.target(place) {
+                Some(Target::Column(t, c)) => (*t, *c) == (table, column),
+                Some(Target::Table(t)) => {
+                    *t == table
+                        && self.schema.table(table).is_some_and(|table| table.label.contains(&column))
+                        && self.frame.entity.is_some()
+                }
+                _ => false,
+            };
+            if same && self.free(place) {
+                self.take(place);
+                return;
+            }
+        }
+    }
+
+    pub(super) fn literal(&mut self, at: usize, text: String) -> Result<(), Why> {
+        for place in [self.before(at), Some(at + 1)].into_iter().flatten() {
+            match self.target(place).cloned() {
+                Some(Target::Column(table, column)) if self.family(table, column) == Family::Text => {
+                    if !self.frame.groups.contains(&Key::Column(table, column)) {
+                        self.take(place);
+                    }
+                    self.take(at);
+                    self.frame.outputs.retain(|output| *output != (table, column));
+                    self.filter(at, FilterKind::Text(table, column, text));
+                    return Ok(());
+                }
+                Some(Target::Table(table)) => {
+                    let label = self.schema.table(table).map(|table| table.label.clone()).unwrap_or_default();
+                    if let [only] = label.as_slice() {
+                        self.take(at);
+                        self.filter(at, FilterKind::Text(table, *only, text));
+                        return Ok(());
+                    }
+                }
+                _ => {}
+            }
+        }
+        Err(Why::Unknown(vec![text]))
+    }
+}

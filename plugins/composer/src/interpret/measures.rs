@@ -1,0 +1,243 @@
+//! What is computed: aggregates and the words they are taken of.
+
+use super::*;
+
+impl Grammar<'_> {
+    /// The measure that an aggregate makes of the mention after it, and the item after that.
+    pub(super) fn measure(&mut self, at: usize, aggregate: Aggregate) -> Result<(Measure, usize), Why> {
+        if let Some(antecedent) = self.antecedent(at) {
+            return Ok((Measure::Count(antecedent), self.next(at)));
+        }
+        let mut next = self.next(at);
+        let mut distinct = false;
+        while matches!(self.op(next), Some(Op::Distinct)) {
+            distinct = true;
+            self.take(next);
+            next = self.next(next);
+        }
+        if let Some(Op::Aggregate(inner)) = self.op(next).cloned() {
+            if inner == Aggregate::Count && aggregate == Aggregate::Count {
+                self.take(next);
+                return self.measure(next, aggregate);
+            }
+            // `average number of items per order`: a count for each order, and then its mean.
+            if inner == Aggregate::Count && aggregate != Aggregate::Sum && self.frame.nested.is_none() {
+                self.take(next);
+                self.frame.nested = Some(aggregate);
+                return self.measure(next, inner);
+            }
+            return Err(Why::Kind(format!("the {} of a {}", aggregate.word(), inner.word())));
+        }
+        let Some(noun) = self.noun(next - 1) else {
+            return Err(Why::Kind(format!("what the {} is taken of is not clear", aggregate.word())));
+        };
+        if (next..noun).any(|at| self.op(at) == Some(&Op::Distinct)) {
+            distinct = true;
+        }
+        let measure = self.measured(noun, aggregate, distinct)?;
+        Ok(measure)
+    }
+
+    /// `how many of them`: the things named before.
+    pub(super) fn antecedent(&mut self, at: usize) -> Option<usize> {
+        let pronoun = matches!((self.word(at + 1), self.word(at + 2)), ("of", "them" | "these" | "those"))
+            || self.word(at + 1) == "them";
+        if !pronoun {
+            return None;
+        }
+        let found = (0..at).rev().find_map(|before| match self.target(before) {
+            Some(Target::Table(table)) => Some((before, *table)),
+            _ => None,
+        });
+        let (before, table) = found?;
+        self.take(before);
+        Some(table)
+    }
+
+    pub(super) fn measured(
+        &mut self,
+        noun: usize,
+        aggregate: Aggregate,
+        distinct: bool,
+    ) -> Result<(Measure, usize), Why> {
+        let Some(target) = self.target(noun).cloned() else {
+            return Err(Why::Kind("an aggregate of nothing".into()));
+        };
+        match target {
+            Target::Metric(metric) => {
+                let own = self.glossary.terms.get(metric).is_some_and(|term| {
+                    term.names
+                        .iter()
+                        .flat_map(|name| &name.words)
+                        .any(|stem| *stem == stems::stem(aggregate.word()) || *stem == "averag")
+                });
+                // `how many units sold` is a quantity; `how many sales` asks for no amount.
+                let fits = match aggregate {
+                    Aggregate::Sum => true,
+                    Aggregate::Count => {
+                        self.glossary.terms.get(metric).is_some_and(crate::glossary::Term::counts)
+                    }
+                    _ => own,
+                };
+                if !fits {
+                    return Err(Why::Kind(format!(
+                        "the {} of a measure that the glossary defines as a whole",
+                        aggregate.word()
+                    )));
+                }
+                self.take(noun);
+                Ok((Measure::Metric(metric), noun + 1))
+            }
+            Target::Column(table, column) => {
+                self.take(noun);
+                let measure = self.column_measure(aggregate, table, column, distinct)?;
+                Ok((measure, noun + 1))
+            }
+            Target::Table(table) => {
+                if aggregate == Aggregate::Count {
+                    self.take(noun);
+                    return Ok((Measure::Count(table), noun + 1));
+                }
+                // `average product price`: the table's name leads its column's.
+                if let Some(Target::Column(owner, column)) = self.target(noun + 1).cloned()
+                    && self.free(noun + 1)
+                {
+                    self.take(noun + 1);
+                    self.take(noun);
+                    if owner != table {
+                        return Err(Why::Kind(format!(
+                            "{} is no number of {}",
+                            self.column_name(owner, column),
+                            self.name(table)
+                        )));
+                    }
+                    let measure = self.column_measure(aggregate, owner, column, distinct)?;
+                    return Ok((measure, noun + 2));
+                }
+                if aggregate == Aggregate::Sum && !self.has_amounts(table) {
+                    self.take(noun);
+                    return Ok((Measure::Count(table), noun + 1));
+                }
+                Err(Why::Ambiguous(format!("which number of {} is meant", self.name(table))))
+            }
+            _ => Err(Why::Kind("an aggregate of a value".into())),
+        }
+    }
+
+    pub(super) fn column_measure(
+        &self,
+        aggregate: Aggregate,
+        table: usize,
+        column: usize,
+        distinct: bool,
+    ) -> Result<Measure, Why> {
+        let family = self.family(table, column);
+        let key = self.schema.column(table, column).is_some_and(|column| column.key);
+        match aggregate {
+            // `number of grades` may mean rows as well as different values; only alone is it plain.
+            Aggregate::Count if distinct || key || (family == Family::Text && self.alone()) => {
+                Ok(Measure::CountValues(table, column))
+            }
+            Aggregate::Count if family != Family::Number => Err(Why::Ambiguous(format!(
+                "whether rows or different values of {} are counted",
+                self.column_name(table, column)
+            ))),
+            Aggregate::Count => Ok(Measure::Aggregate(Aggregate::Sum, table, column)),
+            Aggregate::Minimum | Aggregate::Maximum if family == Family::Time => {
+                Ok(Measure::Aggregate(aggregate, table, column))
+            }
+            _ if family == Family::Number && !key => Ok(Measure::Aggregate(aggregate, table, column)),
+            _ => Err(Why::Kind(format!(
+                "the {} of {}, which is no number",
+                aggregate.word(),
+                self.column_name(table, column)
+            ))),
+        }
+    }
+
+    /// True when the question groups, ranks and measures nothing else.
+    pub(super) fn alone(&self) -> bool {
+        !self.items.iter().any(|item| {
+            matches!(
+                item.part,
+                Part::Op(Op::Each | Op::By | Op::Superlative { .. } | Op::Top { .. })
+                    | Part::Mention(Target::Metric(_))
+            )
+        })
+    }
+
+    pub(super) fn has_amounts(&self, table: usize) -> bool {
+        self.schema.table(table).is_some_and(|table| {
+            table.columns.iter().any(|column| {
+                column.family == Family::Number
+                    && !column.key
+                    && column.names.iter().flatten().any(|stem| {
+                        matches!(
+                            stem.as_str(),
+                            "amount"
+                                | "total"
+                                | "price"
+                                | "cost"
+                                | "valu"
+                                | "quantiti"
+                                | "fee"
+                                | "sum"
+                                | "paid"
+                                | "pay"
+                        )
+                    })
+            })
+        })
+    }
+
+    pub(super) fn aggregate(&mut self, at: usize, aggregate: Aggregate) -> Result<(), Why> {
+        self.take(at);
+        let (measure, after) = match self.measure(at, aggregate) {
+            Ok(found) => found,
+            // `customers total`: the counted thing may stand before.
+            Err(why) => match self.before(at) {
+                Some(before)
+                    if matches!(self.target(before), Some(Target::Table(_) | Target::Metric(_)))
+                        && self.free(before) =>
+                {
+                    self.measured(before, aggregate, false).map_err(|_| why)?
+                }
+                _ => return Err(why),
+            },
+        };
+        // `with an average price above 200` restricts what is listed.
+        let mut next = after;
+        while self.light(next) {
+            next += 1;
+        }
+        if let (Some(Op::Compare(comparison)), Some(Op::Number(value))) =
+            (self.op(next).cloned(), self.op(next + 1).cloned())
+            && self.free(next)
+        {
+            if self.frame.entity.is_none() {
+                return Err(Why::Kind("a condition on an aggregate with nothing to list".into()));
+            }
+            self.take(next);
+            self.take(next + 1);
+            self.frame.having.push((measure, comparison, value));
+            return Ok(());
+        }
+        if self.frame.rank.as_ref().is_some_and(|rank| rank.by.is_none()) {
+            if let Some(rank) = &mut self.frame.rank {
+                rank.by = Some(By::Measure(measure));
+            }
+            return Ok(());
+        }
+        self.frame.measures.push(measure);
+        Ok(())
+    }
+
+    pub(super) fn how_much(&mut self, at: usize) {
+        self.take(at);
+        if let Some(noun) = self.noun(at)
+            && let Ok((measure, _)) = self.measured(noun, Aggregate::Sum, false)
+        {
+            self.frame.measures.push(measure);
+        }
+    }
+}

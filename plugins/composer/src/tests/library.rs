@@ -1,0 +1,139 @@
+//! A library: two keys to one table, a bridge, names without separators.
+
+use airlock_plugin_sdk::harness::{Recorded, table};
+
+use super::{check, refuses};
+
+fn library() -> Recorded {
+    Recorded::new()
+        .table(
+            table("book")
+                .columns(&[
+                    ("bookid", "bigint"),
+                    ("title", "text"),
+                    ("pubyear", "integer"),
+                    ("pages", "integer"),
+                    ("homebranchid", "bigint"),
+                ])
+                .primary_key(&["bookid"]),
+        )
+        .table(
+            table("writer")
+                .columns(&[("writerid", "bigint"), ("fullname", "text"), ("country", "text")])
+                .primary_key(&["writerid"]),
+        )
+        .table(
+            table("book_writer")
+                .columns(&[("bookid", "bigint"), ("writerid", "bigint")])
+                .primary_key(&["bookid", "writerid"]),
+        )
+        .table(
+            table("branch")
+                .columns(&[("branchid", "bigint"), ("name", "text"), ("town", "text")])
+                .primary_key(&["branchid"]),
+        )
+        .table(
+            table("member")
+                .columns(&[
+                    ("memberid", "bigint"),
+                    ("fullname", "text"),
+                    ("joined_on", "date"),
+                    ("birthdate", "date"),
+                    ("branchid", "bigint"),
+                ])
+                .primary_key(&["memberid"])
+                .synonyms(&["reader"]),
+        )
+        .table(
+            table("loan")
+                .columns(&[
+                    ("loanid", "bigint"),
+                    ("bookid", "bigint"),
+                    ("memberid", "bigint"),
+                    ("loandate", "date"),
+                    ("returned_on", "date"),
+                    ("fine", "numeric"),
+                ])
+                .primary_key(&["loanid"])
+                .synonyms(&["borrowing"]),
+        )
+        .join("book_writer.bookid", "book.bookid")
+        .join("book_writer.writerid", "writer.writerid")
+        .join("book.homebranchid", "branch.branchid")
+        .join("member.branchid", "branch.branchid")
+        .join("loan.bookid", "book.bookid")
+        .join("loan.memberid", "member.memberid")
+        .values("branch.town", &["Leeds", "York"])
+        .values("writer.country", &["Norway", "Chile"])
+}
+
+#[test]
+fn questions_of_a_library() {
+    check(
+        &library(),
+        &[
+            ("How many books are there?", "SELECT count(*) AS book_count FROM book AS b"),
+            (
+                "titles of books with more than 300 pages",
+                "SELECT b.title FROM book AS b WHERE b.pages > 300 ORDER BY b.title, b.bookid",
+            ),
+            (
+                "How many loans were there per branch?",
+                "refused: The question can be read in more than one way: the tables join in more than one way (loan.bookid or loan.memberid).",
+            ),
+            (
+                "Which writer has written the most books?",
+                "SELECT w.fullname, count(DISTINCT b.bookid) AS book_count FROM book_writer AS bw JOIN writer AS w ON w.writerid = bw.writerid JOIN book AS b ON b.bookid = bw.bookid GROUP BY w.fullname, w.writerid ORDER BY book_count DESC, w.writerid LIMIT 1",
+            ),
+            (
+                "How many readers joined in 2025?",
+                "SELECT count(*) AS member_count FROM member AS m WHERE m.joined_on >= DATE '2025-01-01' AND m.joined_on < DATE '2026-01-01'",
+            ),
+            (
+                "average fine per month in 2026",
+                "refused: The question can be read in more than one way: loan has several dates (`loandate`, `returned_on`).",
+            ),
+            ("What is the average fine?", "SELECT avg(l.fine) AS average_fine FROM loan AS l"),
+            (
+                "How many members does each branch have?",
+                "SELECT b.name, count(*) AS member_count FROM member AS m JOIN branch AS b ON b.branchid = m.branchid GROUP BY b.name, b.branchid ORDER BY b.name, b.branchid",
+            ),
+            (
+                "What is the average number of loans per member?",
+                "SELECT avg(loan_count) AS average_loan_count FROM ( SELECT count(*) AS loan_count FROM loan AS l JOIN member AS m ON m.memberid = l.memberid GROUP BY m.fullname, m.memberid ) AS counts",
+            ),
+            (
+                "members in Leeds",
+                "SELECT m.fullname FROM member AS m JOIN branch AS b ON b.branchid = m.branchid WHERE b.town = 'Leeds' ORDER BY m.fullname, m.memberid",
+            ),
+            (
+                "How many members have never had a loan?",
+                "SELECT count(*) AS member_count FROM member AS m WHERE NOT EXISTS ( SELECT 1 FROM loan AS l WHERE m.memberid = l.memberid)",
+            ),
+            (
+                "Who is the youngest member?",
+                "SELECT m.fullname, m.birthdate FROM member AS m ORDER BY m.birthdate DESC NULLS LAST, m.memberid LIMIT 1",
+            ),
+            (
+                "books by pages in descending order",
+                "SELECT b.title, b.pages FROM book AS b ORDER BY b.pages DESC NULLS LAST, b.title, b.bookid",
+            ),
+            (
+                "List all books ordered by pages in descending order",
+                "SELECT b.title, b.pages FROM book AS b ORDER BY b.pages DESC NULLS LAST, b.title, b.bookid",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_library_knows_no_weather() {
+    refuses(
+        &library(),
+        &[
+            ("How many books were returned because of rain?", &["because", "rain"]),
+            ("Who wrote the novel \"Dune\"?", &["novel"]),
+            ("ebook downloads per branch", &["ebook", "downloads"]),
+        ],
+    );
+}
