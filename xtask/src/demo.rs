@@ -18,6 +18,9 @@ pub struct Demo {
     /// Stop after the answer, with the exit code that tells its outcome.
     #[arg(long)]
     once: bool,
+    /// The domain to show.
+    #[arg(long, value_name = "NAME")]
+    pack: Option<String>,
     /// Ask this instead of the demo's own question.
     #[arg(long, value_name = "TEXT")]
     question: Option<String>,
@@ -46,6 +49,9 @@ impl Demo {
         airlock.current_dir(&workspace.root).arg("demo").arg("--components").arg(workspace.components());
         if self.once {
             airlock.arg("--once");
+        }
+        if let Some(pack) = &self.pack {
+            airlock.arg("--pack").arg(pack);
         }
         if let Some(question) = &self.question {
             airlock.arg("--question").arg(question);

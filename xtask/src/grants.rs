@@ -9,6 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::component::{Encoded, short_name};
 
+/// Grants of the built-in stages.
+const STAGES: &str = "plugins/grants.toml";
+
+/// The folders of domains' adapters, from the root of the repository: those with a `grant.toml`.
+pub fn adapters(root: &Path) -> Result<Vec<String>> {
+    let domains = root.join("domains");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&domains).with_context(|| domains.display().to_string())? {
+        let adapter = entry?.path().join("adapter");
+        if adapter.join("grant.toml").is_file()
+            && let Ok(inside) = adapter.strip_prefix(root)
+        {
+            found.push(inside.to_string_lossy().into_owned());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// Every grant of a file.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -45,8 +64,26 @@ impl Grants {
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
-    /// Reads the reviewed file.
-    pub fn read(path: &Path) -> Result<Self> {
+    /// Reads the reviewed files of a repository: the built-in stages', then that of each domain's adapter.
+    pub fn reviewed(root: &Path) -> Result<Self> {
+        let mut grants = Self::read(&root.join(STAGES))?;
+        for adapter in adapters(root)? {
+            let path = root.join(&adapter).join("grant.toml");
+            for grant in Self::read(&path)?.grants {
+                if !grant.is_adapter() {
+                    bail!("{}: `{}`: an adapter serves the stage `domain` and nothing else", path.display(), grant.component);
+                }
+                if grants.grants.iter().any(|known| known.component == grant.component) {
+                    bail!("{}: another component is called `{}` already", path.display(), grant.component);
+                }
+                grants.grants.push(grant);
+            }
+        }
+        Ok(grants)
+    }
+
+    /// Reads one reviewed file.
+    fn read(path: &Path) -> Result<Self> {
         let grants = Self::read_built(path)?;
         let mut seen = BTreeMap::new();
         for grant in &grants.grants {
@@ -72,14 +109,20 @@ impl Grants {
     /// Writes the copy that the host reads.
     pub fn to_toml(&self) -> Result<String> {
         let body = toml::to_string(self).context("the grants do not write as TOML")?;
-        Ok(format!("# Written by `cargo xtask plugins` from plugins/grants.toml. Do not edit.\n\n{body}"))
+        Ok(format!("# Written by `cargo xtask plugins` from the reviewed grants. Do not edit.\n\n{body}"))
     }
 }
 
 impl Grant {
     /// The crate that the component is built from.
     pub fn package(&self) -> String {
-        format!("airlock-stage-{}", self.component)
+        let kind = if self.is_adapter() { "adapter" } else { "stage" };
+        format!("airlock-{kind}-{}", self.component)
+    }
+
+    /// Whether it serves as a domain's adapter.
+    fn is_adapter(&self) -> bool {
+        self.stages == ["domain"]
     }
 
     /// The component's file, beside the grants.
@@ -109,7 +152,16 @@ mod tests {
     use super::*;
 
     fn reviewed() -> Grants {
-        Grants::read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugins/grants.toml"))).unwrap()
+        Grants::reviewed(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))).unwrap()
+    }
+
+    #[test]
+    fn an_adapter_is_granted_beside_its_domain() {
+        let grants = reviewed().grants;
+        let adapter = grants.iter().find(|grant| grant.component == "equipment-fleet").unwrap();
+        assert_eq!(adapter.package(), "airlock-adapter-equipment-fleet");
+        assert_eq!(adapter.domains, ["equipment-fleet"]);
+        assert_eq!(grants.first().map(Grant::package).as_deref(), Some("airlock-stage-planner"));
     }
 
     #[test]

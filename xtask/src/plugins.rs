@@ -1,4 +1,4 @@
-//! `cargo xtask plugins`: the built-in stages as components, with their grants beside them.
+//! `cargo xtask plugins`: the built-in stages and the domains' adapters as components, with their grants beside them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::Obtain;
 use crate::component::{Encoded, encode, short_name};
 use crate::fingerprint::{Fingerprint, sha256};
-use crate::grants::{Grant, Grants};
+use crate::grants::{Grant, Grants, adapters};
 use crate::install::Apt;
 use crate::progress::Step;
 use crate::wasm::{Source, TARGET, Toolchain, cargo_home};
@@ -22,7 +22,7 @@ const STAMP: &str = ".built-from";
 /// What a component is made from, beside the compiler.
 const INPUTS: [&str; 5] = ["plugins", "wit", "Cargo.toml", "Cargo.lock", "xtask/src"];
 
-/// Build the built-in stages into components.
+/// Build the built-in stages and the domains' adapters into components.
 #[derive(clap::Args)]
 pub struct Plugins {
     #[command(flatten)]
@@ -56,10 +56,10 @@ pub fn build(workspace: &Workspace, toolchain: &Toolchain, only: &[String]) -> R
     let lock = File::create(folder.join(".lock"))?;
     lock.lock()?;
 
-    let grants = Grants::read(&workspace.root.join("plugins/grants.toml"))?;
+    let grants = Grants::reviewed(&workspace.root)?;
     let unknown = only.iter().find(|name| !grants.grants.iter().any(|grant| grant.component == **name));
     if let Some(name) = unknown {
-        bail!("plugins/grants.toml has no component `{name}`");
+        bail!("no grant names a component `{name}`");
     }
     let built_from = built_from(workspace, toolchain)?;
     if is_current(&folder, &built_from) {
@@ -150,7 +150,7 @@ fn assemble(module: &Path, grant: &Grant, folder: &Path) -> Result<()> {
     let encoded = encode(&bytes)?;
     let excess = grant.excess(&encoded);
     if !excess.is_empty() {
-        bail!("beyond its grant in plugins/grants.toml: {}", excess.join(", "));
+        bail!("beyond its grant: {}", excess.join(", "));
     }
     write_whole(&folder.join(grant.file()), &encoded.bytes)?;
     eprintln!("    {}", summary(grant, &encoded));
@@ -163,7 +163,7 @@ fn summary(grant: &Grant, encoded: &Encoded) -> String {
         names => names.iter().map(|name| short_name(name)).collect::<Vec<_>>().join(", "),
     };
     format!(
-        "{:10} {:>9} bytes  serves {}; imports {}",
+        "{:15} {:>9} bytes  serves {}; imports {}",
         grant.component,
         encoded.bytes.len(),
         list(&encoded.exports),
@@ -187,7 +187,8 @@ fn write_grants(grants: &Grants, folder: &Path) -> Result<bool> {
 fn built_from(workspace: &Workspace, toolchain: &Toolchain) -> Result<String> {
     let mut print = Fingerprint::default();
     print.add("compiler", toolchain.version().as_bytes());
-    for input in INPUTS {
+    let adapters = adapters(&workspace.root)?;
+    for input in INPUTS.into_iter().chain(adapters.iter().map(String::as_str)) {
         print.add_tree(&workspace.root, input)?;
     }
     Ok(print.finish())
@@ -238,8 +239,7 @@ mod tests {
     #[test]
     fn a_changed_or_missing_file_is_not_current() {
         let folder = tempfile::tempdir().unwrap();
-        let reviewed = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugins/grants.toml"));
-        let grants = Grants::read(reviewed).unwrap();
+        let grants = Grants::reviewed(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))).unwrap();
         for grant in &grants.grants {
             fs::write(folder.path().join(grant.file()), &grant.component).unwrap();
         }

@@ -1,6 +1,6 @@
 //! Everything a domain knows, merged and findable: what the catalog and retrieval imports of a component are served from.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use airlock_types::{Catalogue, ColumnRef, ContentHash, DomainName, TableRef};
@@ -35,6 +35,7 @@ pub struct Knowledge {
     settings: Settings,
     catalogue: Arc<Catalogue>,
     exposure: Exposure,
+    entities: BTreeMap<String, Vec<ColumnRef>>,
     views: Vec<TableView>,
     position: HashMap<TableRef, usize>,
     joins: JoinGraph,
@@ -115,6 +116,7 @@ impl Knowledge {
             position: views.iter().enumerate().map(|(at, view)| (view.table.clone(), at)).collect(),
             views,
             exposure: bound.exposure,
+            entities: bound.entities,
             catalogue,
         }
     }
@@ -141,6 +143,12 @@ impl Knowledge {
     #[must_use]
     pub fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
+    }
+
+    /// The columns that hold the governed keys of a kind of entity, in the order of the notes.
+    #[must_use]
+    pub fn entity_columns(&self, kind: &str) -> &[ColumnRef] {
+        self.entities.get(kind).map_or(&[], Vec::as_slice)
     }
 
     /// Who may see which values.

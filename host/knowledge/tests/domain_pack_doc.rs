@@ -37,7 +37,7 @@ fn examples(page: &str) -> BTreeMap<&str, String> {
 fn the_examples_are_a_pack() {
     let page = page();
     let files = examples(&page);
-    assert_eq!(files.len(), 8, "{:?}", files.keys());
+    assert_eq!(files.len(), 9, "{:?}", files.keys());
     let bytes = files.iter().map(|(path, text)| (*path, text.clone().into_bytes()));
     let pack = Pack::from_files("market-garden", bytes).unwrap_or_else(|report| panic!("{report}"));
     let mut catalogue = support::catalogue(&files["db/schema.sql"]);

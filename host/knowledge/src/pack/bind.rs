@@ -12,7 +12,7 @@ use super::reference::{ColumnName, TableName};
 use super::report::{Findings, Located, PackReport, Spot, suggest};
 use super::settings::{PackScope, shown};
 use super::sql::SqlCheck;
-use super::{Pack, Term};
+use super::{GoldenCase, Pack, Term};
 use crate::class::ColumnClass;
 use crate::exposure::Exposure;
 
@@ -27,6 +27,8 @@ pub struct BoundPack {
     pub joins: Vec<BoundJoin>,
     /// Golden cases, by index in the pack, whose SQL the gate approves.
     pub golden: Vec<usize>,
+    /// Columns that hold governed keys, by the kind of entity.
+    pub entities: BTreeMap<String, Vec<ColumnRef>>,
     /// Class and permissions of every column.
     pub exposure: Exposure,
 }
@@ -121,11 +123,13 @@ impl Pack {
         let mut exposure = Exposure::guess(catalogue);
         let notes = binder.notes(&mut exposure);
         binder.egress(&mut exposure);
+        binder.approved(&self.evaluation, &sql);
         let bound = BoundPack {
             notes,
             terms: self.glossary.iter().map(|term| binder.term(term, &sql)).collect(),
             joins: self.joins.iter().filter_map(|join| binder.join(join)).collect(),
-            golden: binder.golden(&sql),
+            golden: binder.approved(&self.golden, &sql),
+            entities: binder.entities(),
             exposure,
         };
         (bound, findings.into_report())
@@ -366,9 +370,27 @@ impl Binder<'_> {
         found.iter().all(|found| *found).then_some(relation)
     }
 
-    fn golden(&self, sql: &SqlCheck<'_>) -> Vec<usize> {
+    /// Columns that notes name as holding governed keys. What is not there was reported with the notes.
+    fn entities(&self) -> BTreeMap<String, Vec<ColumnRef>> {
+        let mut entities: BTreeMap<String, Vec<ColumnRef>> = BTreeMap::new();
+        for note in &self.pack.notes {
+            let Some(relation) = self.find(&note.table.value) else { continue };
+            for column in &note.columns {
+                if let Some(kind) = &column.entity
+                    && relation.column(&column.column.value).is_some()
+                {
+                    let columns = entities.entry(kind.clone()).or_default();
+                    columns.push(relation.column_ref(&column.column.value));
+                }
+            }
+        }
+        entities
+    }
+
+    /// Cases, by index, whose SQL the gate approves; every text that it refuses is reported.
+    fn approved(&self, cases: &[GoldenCase], sql: &SqlCheck<'_>) -> Vec<usize> {
         let mut approved = Vec::new();
-        for (index, case) in self.pack.golden.iter().enumerate() {
+        for (index, case) in cases.iter().enumerate() {
             for accepted in &case.accepted_sql {
                 sql.statement("accepted_sql", accepted);
             }

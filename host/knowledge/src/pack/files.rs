@@ -13,8 +13,15 @@ use super::report::{Findings, Spot, nearest};
 use super::tree::line_number;
 
 /// Files a pack may have beside its folders.
-pub(crate) const NAMES: [&str; 6] =
-    ["domain.toml", "notes.toml", "glossary.toml", "joins.toml", "golden.jsonl", "lessons.toml"];
+pub(crate) const NAMES: [&str; 7] = [
+    "domain.toml",
+    "notes.toml",
+    "glossary.toml",
+    "joins.toml",
+    "golden.jsonl",
+    "evaluation.jsonl",
+    "lessons.toml",
+];
 
 /// One file.
 #[derive(Debug, Clone)]

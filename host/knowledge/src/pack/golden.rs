@@ -1,4 +1,4 @@
-//! `golden.jsonl`: questions whose right answer is known.
+//! `golden.jsonl` and `evaluation.jsonl`: questions whose right answer is known.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub(crate) fn read(nodes: Vec<Node>, findings: &Findings) -> Vec<GoldenCase> {
     if let Some(first) = nodes.get(limits::GOLDEN) {
         findings.add(
             &first.spot,
-            format!("{} golden cases", nodes.len()),
+            format!("{} cases", nodes.len()),
             format!("at most {}", limits::GOLDEN),
         );
     }

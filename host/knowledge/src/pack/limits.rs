@@ -45,6 +45,8 @@ pub const JOINS: usize = 2_000;
 pub const JOIN_COLUMNS: usize = 16;
 /// Golden cases.
 pub const GOLDEN: usize = 5_000;
+/// Bytes of a kind of entity.
+pub const KIND: usize = 40;
 /// Further right answers of one golden case.
 pub const ACCEPTED: usize = 50;
 /// Seed lessons.

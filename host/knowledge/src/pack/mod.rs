@@ -55,6 +55,8 @@ pub struct Pack {
     pub joins: Vec<ManualJoin>,
     /// `golden.jsonl`.
     pub golden: Vec<GoldenCase>,
+    /// `evaluation.jsonl`: cases of the same shape that are never examples.
+    pub evaluation: Vec<GoldenCase>,
     /// `lessons.toml`.
     pub lessons: Vec<SeedLesson>,
     /// `docs/*.md`.
@@ -129,10 +131,13 @@ impl Pack {
         let glossary = toml("glossary.toml").map(|node| glossary::read(node, &findings)).unwrap_or_default();
         let joins = toml("joins.toml").map(|node| joins::read(node, &findings)).unwrap_or_default();
         let lessons = toml("lessons.toml").map(|node| lessons::read(node, &findings)).unwrap_or_default();
-        let golden = found("golden.jsonl")
-            .and_then(|file| Some(read_json_lines(&file.path, file.text(&findings)?, &findings)))
-            .map(|nodes| golden::read(nodes, &findings))
-            .unwrap_or_default();
+        let cases = |path: &str| {
+            found(path)
+                .and_then(|file| Some(read_json_lines(&file.path, file.text(&findings)?, &findings)))
+                .map(|nodes| golden::read(nodes, &findings))
+                .unwrap_or_default()
+        };
+        let (golden, evaluation) = (cases("golden.jsonl"), cases("evaluation.jsonl"));
         let mut documents: Vec<Document> = files
             .iter()
             .filter(|file| file.path.starts_with("docs/"))
@@ -152,6 +157,7 @@ impl Pack {
                 glossary,
                 joins,
                 golden,
+                evaluation,
                 lessons,
                 documents,
             }),

@@ -44,6 +44,8 @@ pub struct ColumnNote {
     pub class: Option<ColumnClass>,
     /// Words people use for it.
     pub synonyms: Vec<String>,
+    /// The kind of entity whose governed keys it holds, as the domain's adapter names kinds.
+    pub entity: Option<String>,
 }
 
 /// A range of time, `[from, until)`. Dates are ISO 8601.
@@ -92,13 +94,27 @@ fn read_column((column, mut section): (Located<String>, Section<'_>)) -> ColumnN
     let note = section.text("note", limits::NOTE);
     let class = section.word("class", &ColumnClass::WORDS);
     let synonyms = section.texts("synonyms", limits::SYNONYM, limits::SYNONYMS);
+    let entity = section.name("entity", limits::NAME).filter(|kind| is_kind(kind, &section));
     section.finish();
     ColumnNote {
         column,
         note: note.map(|text| text.value),
         class: class.map(|word| word.value),
         synonyms: values(synonyms),
+        entity: entity.map(|kind| kind.value),
     }
+}
+
+/// Whether a word can be a kind of entity; reported when not.
+fn is_kind(kind: &Located<String>, section: &Section<'_>) -> bool {
+    let plain = kind.value.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    let fits = plain && kind.value.len() <= limits::KIND;
+    if !fits {
+        let what = format!("`entity` is `{}`", shown(&kind.value));
+        let remedy = format!("write lower-case letters, digits and hyphens, at most {}", limits::KIND);
+        section.report(&kind.spot, what, remedy);
+    }
+    fits
 }
 
 fn read_covers(mut section: Section<'_>) -> Option<Covers> {
