@@ -6,40 +6,28 @@ mod support;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_database::{CheckOutcome, RunOptions, Scope, Source, SourceConfig};
 use airlock_gate::{Gate, Policy};
 use serde_json::json;
-use support::Postgres;
+use support::{Postgres, Program};
 
-/// A pooler with fewer connections to the server than clients; it ends with this value.
-struct Pooler(Child);
-
-impl Drop for Pooler {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn pooler(server: &Postgres) -> Option<Pooler> {
+/// A pooler with fewer connections to the server than clients.
+fn pooler(server: &Postgres) -> Option<Program> {
     let found = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
     let binary = found.iter().map(PathBuf::from).find(|path| path.exists())?;
     let socket = server.socket().display();
     let settings = server.socket().join("pgbouncer.ini");
     let text = format!(
-        "[databases]\npostgres = host={socket} port=5432 dbname=postgres\n[pgbouncer]\nlisten_addr =\n\
+        "[databases]\npostgres = user=reader host={socket} port=5432 dbname=postgres\n[pgbouncer]\nlisten_addr =\n\
          unix_socket_dir = {socket}\nlisten_port = 6432\nauth_type = any\npool_mode = transaction\n\
          default_pool_size = 2\nmax_client_conn = 50\nserver_reset_query =\n"
     );
-    let text = text.replace("[databases]\npostgres = ", "[databases]\npostgres = user=reader ");
     fs::write(&settings, text).unwrap();
-    let mut command = support::as_postgres(&binary.display().to_string());
-    let child = command.arg(&settings).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    Some(Pooler(child))
+    let command = format!("{} {}", binary.display(), settings.display());
+    Some(Program::start(&command, "TERM", &server.socket().join("pgbouncer.log")))
 }
 
 #[tokio::test]

@@ -9,14 +9,40 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A running server. It ends with this value, and with the process even when that is killed: the shell around it
-/// waits for the end of its standard input.
+/// A running server. It ends with this value.
 pub struct Postgres {
+    // First, because fields are dropped in their order: the server ends before its folder does.
+    program: Program,
     directory: tempfile::TempDir,
     binaries: PathBuf,
     port: String,
+}
+
+/// A program of the database's user. It ends with this value, and with the process even when that is killed: the shell
+/// around it waits for the end of its standard input.
+pub struct Program {
     shell: Child,
     stdin: Option<ChildStdin>,
+}
+
+impl Program {
+    /// Starts a command line, which is ended with `signal`.
+    pub fn start(command: &str, signal: &str, log: &Path) -> Self {
+        let script = format!(
+            "{command} >{} 2>&1 </dev/null & pid=$!; read _; kill -{signal} $pid; wait $pid",
+            log.display()
+        );
+        let mut shell = as_postgres("sh").arg("-c").arg(script).stdin(Stdio::piped()).spawn().unwrap();
+        let stdin = shell.stdin.take();
+        Self { shell, stdin }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.shell.wait();
+    }
 }
 
 impl Postgres {
@@ -54,16 +80,10 @@ impl Postgres {
         {
             server.push(format!("-c '{setting}'"));
         }
-        let script = format!(
-            "{} >{}/log 2>&1 </dev/null & pid=$!; read _; kill -QUIT $pid; wait $pid",
-            server.join(" "),
-            directory.path().display()
-        );
-        let mut shell = as_postgres("sh").arg("-c").arg(script).stdin(Stdio::piped()).spawn().unwrap();
-        let stdin = shell.stdin.take();
+        let program = Program::start(&server.join(" "), "QUIT", &directory.path().join("log"));
         let port =
             settings.iter().find_map(|setting| setting.strip_prefix("port=")).unwrap_or("5432").to_owned();
-        let server = Self { directory, binaries, port, shell, stdin };
+        let server = Self { program, directory, binaries, port };
         let started = Instant::now();
         while server.try_psql("postgres", "SELECT 1").is_err() {
             assert!(
@@ -115,13 +135,6 @@ impl Postgres {
     }
 }
 
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        drop(self.stdin.take());
-        let _ = self.shell.wait();
-    }
-}
-
 /// A cluster made once and copied for each test: `initdb` takes longer than a test.
 fn template(binaries: &Path) -> PathBuf {
     let version = Command::new(binaries.join("postgres")).arg("--version").output().unwrap().stdout;
@@ -146,7 +159,7 @@ fn template(binaries: &Path) -> PathBuf {
 }
 
 /// Where PostgreSQL's programs are.
-pub fn binaries() -> PathBuf {
+fn binaries() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     if let Ok(installed) = fs::read_dir("/usr/lib/postgresql") {
@@ -162,7 +175,7 @@ pub fn binaries() -> PathBuf {
 }
 
 /// A command as a user PostgreSQL accepts: it refuses to run as root.
-pub fn as_postgres(program: &str) -> Command {
+fn as_postgres(program: &str) -> Command {
     if is_root() {
         let mut command = Command::new("runuser");
         command.args(["-u", "postgres", "--", program]);
