@@ -188,6 +188,9 @@ const PASS_FIRST: &[&str] =
     &["any_value first_value lag last_value lead max min mode nth_value json_populate_record \
      json_populate_recordset jsonb_populate_record jsonb_populate_recordset"];
 
+/// Functions that hand their first argument on as it is, alone or in an array, and do nothing else with it.
+const HANDS_ON: &[&str] = &["any_value array_agg first_value lag last_value lead nth_value"];
+
 /// Functions that look at an argument only to see whether it is NULL.
 const COUNTS: &[&str] = &["count num_nonnulls num_nulls"];
 
@@ -247,6 +250,8 @@ membership! {
     writes_rows_as_json, ROWS_TO_JSON;
     /// Whether the result is a value of the first argument.
     passes_first_argument, PASS_FIRST;
+    /// Whether the function hands its first argument on untouched.
+    hands_on, HANDS_ON;
     /// Whether the function only counts values.
     only_counts, COUNTS;
     /// Whether the first argument may name a text search configuration.

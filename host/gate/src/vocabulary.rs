@@ -53,7 +53,7 @@ pub(crate) struct Vocabulary {
     types: HashMap<TableRef, TypeObject>,
     /// Types for which somebody defined casts or operators that run code nobody vetted.
     opaque: HashSet<TableRef>,
-    /// Those of them that have such operators: sorting and grouping may use them.
+    /// Those of them that sorting, grouping and comparing may run such code for.
     operated: HashSet<TableRef>,
     /// Types into which somebody defined such casts.
     cast_targets: HashSet<TableRef>,
@@ -100,6 +100,10 @@ impl Vocabulary {
             // A cast between two types of pg_catalog concerns the source of others only when it happens unasked.
             if !builtin(&cast.source) || cast.context == 'i' {
                 self.opaque.insert(cast.source.clone());
+            }
+            // One that happens unasked may also happen on the way into an operator.
+            if cast.context == 'i' {
+                self.operated.insert(cast.source.clone());
             }
             // A cast from a type of its own is met where that type is met, not where its target is.
             if !builtin(&cast.target) || builtin(&cast.source) {

@@ -27,8 +27,12 @@ fn library() -> (PathBuf, PathBuf) {
 fn compile(program: &str) -> (bool, String) {
     let (folder, library) = library();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/refused").join(program);
+    // A real folder: rustc replaces what it writes to, and would replace a device as well.
+    let made = tempfile::tempdir().unwrap();
     let output = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args(["--edition", "2024", "--emit", "metadata", "-o", "/dev/null", "-L"])
+        .args(["--edition", "2024", "--emit", "metadata", "--out-dir"])
+        .arg(made.path())
+        .arg("-L")
         .arg(format!("dependency={}", folder.display()))
         .arg("--extern")
         .arg(format!("airlock_gate={}", library.display()))

@@ -52,13 +52,7 @@ fn laboratory() -> Option<(PathBuf, Server)> {
         eprintln!("SKIPPED: there are no corpora; set AIRLOCK_CORPORA");
         return None;
     };
-    match Server::start() {
-        Ok(server) => Some((folder, server)),
-        Err(why) => {
-            eprintln!("SKIPPED: {why}");
-            None
-        }
-    }
+    Some((folder, Server::start()?))
 }
 
 fn word<'v>(row: &'v Value, key: &str) -> &'v str {

@@ -152,9 +152,10 @@ impl Vocabulary {
         Ok(self.kind(&found, array))
     }
 
-    /// Whether making a value of this type runs only known code.
+    /// Whether making a value of this type runs only known code. What is then done with the value is another question:
+    /// it stays opaque if its type is.
     fn castable(&self, name: &TableRef, depth: usize) -> bool {
-        if depth > COMPOSITE_DEPTH || self.opaque.contains(name) || self.cast_targets.contains(name) {
+        if depth > COMPOSITE_DEPTH || self.cast_targets.contains(name) {
             return false;
         }
         if let Some(object) = self.types.get(name) {
@@ -168,7 +169,7 @@ impl Vocabulary {
 
     pub(super) fn castable_object(&self, object: &TypeObject, depth: usize) -> bool {
         let vetted = object.extension.as_deref().is_some_and(extensions::is_vetted);
-        if self.opaque.contains(&object.name) || self.cast_targets.contains(&object.name) {
+        if self.cast_targets.contains(&object.name) {
             return false;
         }
         match object.kind {

@@ -94,7 +94,7 @@ impl Walk<'_> {
             }
             let value = if builtin && functions::reads_xml(name) && index == 1 {
                 self.xml_document(node, scope, call.location)?
-            } else if builtin && functions::only_counts(name) {
+            } else if builtin && (functions::only_counts(name) || index == 0 && functions::hands_on(name)) {
                 let value = self.output(node, scope)?;
                 if call.agg_distinct {
                     self.comparable(&value, call.location)?;

@@ -173,10 +173,6 @@ impl Walk<'_> {
                 }
                 Ok(self.maybe(inner(&serialize.expr), scope)?.unwrap_or(Value::plain(0)).computed())
             }
-            NodeEnum::List(list) => {
-                let values = self.all(&list.items, scope)?;
-                Ok(Value::plain(values.iter().map(|value| value.bytes).max().unwrap_or_default()))
-            }
             other => self.json(other, scope),
         }
     }
@@ -192,6 +188,28 @@ impl Walk<'_> {
             _ => Err(unsupported("this operator")),
         };
         checked.map_err(|refusal| refusal.at(location))
+    }
+
+    /// An operand, checked for what its operator does.
+    fn operand_of(
+        &mut self,
+        node: Option<&NodeEnum>,
+        operator: &str,
+        scope: &Scope<'_>,
+    ) -> Checked<Option<Value>> {
+        let Some(node) = node else { return Ok(None) };
+        let value = self.output(node, scope)?;
+        self.operand(&value, operator, location(node))?;
+        Ok(Some(value))
+    }
+
+    /// What an operator may be given: for comparisons rows and enums are as good as numbers.
+    fn operand(&self, value: &Value, operator: &str, location: i32) -> Checked<()> {
+        if matches!(operator, "=" | "<>" | "<" | "<=" | ">" | ">=") {
+            self.comparable(value, location)
+        } else {
+            self.usable(value, location)
+        }
     }
 
     /// A chain of operators leans to the left: it is walked as a list, so that a long one is not a deep one.
@@ -211,14 +229,17 @@ impl Walk<'_> {
                 return Err(crate::scan::too_deep(self.limits.chain).at(expression.location));
             }
         }
-        let mut left = self.maybe(first, scope)?;
+        let mut left = first.map(|node| self.output(node, scope)).transpose()?;
         for link in spine.into_iter().rev() {
             self.count_node()?;
             self.operator(&link.name, link.location)?;
             let node = inner(&link.rexpr);
-            let right = self.maybe(node, scope)?;
-            self.compared(link, left.as_ref(), right.as_ref());
+            let right = node.map(|node| self.output(node, scope)).transpose()?;
             let name = strings(&link.name).and_then(|parts| parts.last().copied()).unwrap_or_default();
+            for operand in [left.as_ref(), right.as_ref()].into_iter().flatten() {
+                self.operand(operand, name, link.location)?;
+            }
+            self.compared(link, left.as_ref(), right.as_ref());
             if name == "^" {
                 self.exponent(node, link.location)?;
             }
@@ -255,8 +276,18 @@ impl Walk<'_> {
         for name in implied {
             self.vocabulary.operator(None, name).map_err(|refusal| refusal.at(expression.location))?;
         }
-        let left = self.maybe(inner(&expression.lexpr), scope)?;
-        let right = self.maybe(inner(&expression.rexpr), scope)?;
+        let name = strings(&expression.name).and_then(|parts| parts.last().copied()).unwrap_or_default();
+        let name = if implied.is_empty() { name } else { "<" };
+        let left = self.operand_of(inner(&expression.lexpr), name, scope)?;
+        let right = match inner(&expression.rexpr) {
+            Some(NodeEnum::List(list)) => {
+                for node in list.items.iter().filter_map(|node| node.node.as_ref()) {
+                    self.operand_of(Some(node), name, scope)?;
+                }
+                None
+            }
+            other => self.operand_of(other, name, scope)?,
+        };
         self.compared(expression, left.as_ref(), right.as_ref());
         let bytes = match kind {
             AExprKind::AexprNullif => left.map_or(8, |value| value.bytes),
