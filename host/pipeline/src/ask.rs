@@ -1,4 +1,4 @@
-//! The state machine of one ask: plan, link, draft, check, run, inspect, answer or repair, and five endings.
+//! The state machine of one ask: plan, link, draft, check, review, run, inspect, answer or repair, and five endings.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,6 +17,7 @@ use airlock_types::ask::HistoryEntry;
 use airlock_types::{Answer, AskId, AskRequest, Clock, ErrorType, Failure, Mode};
 use thiserror::Error;
 
+use crate::adapter::Reviewed;
 use crate::context;
 use crate::convert;
 use crate::domain::Domain;
@@ -98,6 +99,7 @@ enum State {
     Link { width: u32, failure: Option<Failure>, instructions: Option<String> },
     Draft { instructions: Option<String> },
     Check { sql: String, origin: &'static str },
+    Review { approved: Approved, origin: &'static str },
     Run { approved: Approved, origin: &'static str },
     Inspect { approved: Approved, origin: &'static str, result: ResultSet },
     Repair { failure: Failure, probe: Option<ProbeFinding> },
@@ -117,6 +119,8 @@ pub(crate) struct Ask<'a> {
     pub history: Vec<HistoryEntry>,
     pub assumptions: Vec<String>,
     pub warnings: Vec<String>,
+    /// Warnings of the domain's adapter about the text that was last allowed to run.
+    pub findings: Vec<String>,
     pub used: Vec<String>,
     pub plan: Plan,
     pub selection: Selection,
@@ -147,6 +151,7 @@ impl<'a> Ask<'a> {
             history: Vec::new(),
             assumptions: Vec::new(),
             warnings: Vec::new(),
+            findings: Vec::new(),
             used: Vec::new(),
             plan: no_plan(),
             selection: no_selection(),
@@ -170,6 +175,7 @@ impl<'a> Ask<'a> {
                 State::Link { width, failure, instructions } => self.link(width, failure, instructions).await,
                 State::Draft { instructions } => self.draft(instructions).await,
                 State::Check { sql, origin } => Ok(self.check(sql, origin)),
+                State::Review { approved, origin } => self.review(approved, origin).await,
                 State::Run { approved, origin } => self.execute(approved, origin).await,
                 State::Inspect { approved, origin, result } => self.inspect(approved, origin, result).await,
                 State::Repair { failure, probe } => self.repair(failure, probe).await,
@@ -205,13 +211,15 @@ impl<'a> Ask<'a> {
     }
 
     async fn plan(&mut self) -> Result<State, Fault> {
+        let clock = convert::clock(&self.clock);
+        self.desk.canonicalize(self.domain, self.request.question.as_str(), &clock).await?;
         let input = PlanInput {
             question: self.question(),
-            clock: convert::clock(&self.clock),
+            clock,
             prior: self.prior.clone(),
             choice: self.request.choice.clone(),
             model_available: true,
-            attributes: Vec::new(),
+            attributes: self.desk.entities.attributes(),
         };
         Ok(match self.desk.drive(input).await? {
             Planned::Unanswerable(refusal) => State::End(Ending::Refused(refusal.reason)),
@@ -249,7 +257,7 @@ impl<'a> Ask<'a> {
             assumptions: Vec::new(),
             context: context::infos(&self.desk.blocks),
             model_available: true,
-            attributes: Vec::new(),
+            attributes: self.desk.entities.attributes(),
         };
         let sentence = self.desk.drive(input).await?;
         Ok(State::End(Ending::Explained { sentence }))
@@ -269,7 +277,7 @@ impl<'a> Ask<'a> {
             width,
             failure: failure.as_ref().map(convert::failure),
             model_available: true,
-            attributes: Vec::new(),
+            attributes: self.desk.entities.attributes(),
         };
         Ok(match self.desk.drive(input).await? {
             Linked::Nothing(nothing) => State::End(Ending::Refused(nothing.reason)),
@@ -287,6 +295,7 @@ impl<'a> Ask<'a> {
                 self.desk.reporter.tell(Progress::Linked { tables });
                 self.desk.blocks =
                     context::assemble(self.domain.knowledge(), self.request.question.as_str(), &selection);
+                self.desk.blocks.extend(self.desk.entities.block());
                 self.selection = selection;
                 State::Draft { instructions }
             }
@@ -305,7 +314,7 @@ impl<'a> Ask<'a> {
             prior: self.prior.clone(),
             row_cap: self.domain.row_cap(),
             model_available: true,
-            attributes: Vec::new(),
+            attributes: self.desk.entities.attributes(),
         };
         let (generated, origin) = if self.desk.has_model() {
             match self.desk.drive(input.clone()).await {
@@ -355,9 +364,20 @@ impl<'a> Ask<'a> {
         self.duplicates = 0;
         self.drafts.push(canonical);
         match verdict {
-            Ok(approved) => State::Run { approved, origin },
+            Ok(approved) => State::Review { approved, origin },
             Err(rejection) => self.failed(origin, rejection.to_failure(&sql), 0, None, None),
         }
+    }
+
+    /// The domain's own rules, heard on what the gate approved and before it runs.
+    async fn review(&mut self, approved: Approved, origin: &'static str) -> Result<State, Fault> {
+        Ok(match self.desk.review(&approved, &convert::clock(&self.clock)).await? {
+            Reviewed::Blocked(failure) => self.failed(origin, failure, 0, None, None),
+            Reviewed::Allowed(warnings) => {
+                self.findings = warnings;
+                State::Run { approved, origin }
+            }
+        })
     }
 
     async fn execute(&mut self, approved: Approved, origin: &'static str) -> Result<State, Fault> {
@@ -478,7 +498,7 @@ impl<'a> Ask<'a> {
             remaining: ATTEMPTS.saturating_sub(self.attempt()),
             width: self.width,
             model_available: true,
-            attributes: Vec::new(),
+            attributes: self.desk.entities.attributes(),
         };
         let repaired = self.desk.drive(input).await?;
         let tell = |action, detail: &str| {
@@ -528,7 +548,7 @@ impl<'a> Ask<'a> {
             assumptions: self.assumptions.clone(),
             context: Vec::new(),
             model_available: self.domain.rows_may_reach_model(&approved),
-            attributes: Vec::new(),
+            attributes: self.desk.entities.attributes(),
         };
         let sentence = self.desk.drive(input).await?;
         Ok(State::End(Ending::Answered { sentence, approved, result }))

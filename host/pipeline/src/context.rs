@@ -14,7 +14,7 @@ use contract::linker::Selection;
 use contract::model::BlockInfo;
 
 /// Characters of each kind of block.
-const LIMITS: [(&str, usize); 8] = [
+const LIMITS: [(&str, usize); 9] = [
     ("tables", 14_000),
     ("other-tables", 3_000),
     ("joins", 3_000),
@@ -22,6 +22,7 @@ const LIMITS: [(&str, usize); 8] = [
     ("examples", 2_000),
     ("lessons", 1_500),
     ("values", 1_000),
+    ("entities", 1_000),
     ("passages", 3_000),
 ];
 
@@ -37,7 +38,7 @@ pub struct Block {
 }
 
 impl Block {
-    fn new(kind: &'static str, vouched_by: &'static str, text: &str) -> Option<Self> {
+    pub(crate) fn new(kind: &'static str, vouched_by: &'static str, text: &str) -> Option<Self> {
         let limit = LIMITS.iter().find(|(name, _)| *name == kind).map_or(1_000, |(_, limit)| *limit);
         let text = text.trim();
         (!text.is_empty()).then(|| Self { kind, vouched_by, text: shorten(text, limit) })

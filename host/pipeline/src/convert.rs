@@ -5,6 +5,12 @@ use airlock_types::ask::HistoryEntry;
 use airlock_types::{Clock, ColumnRef, Failure, TableRef};
 use contract::types;
 
+/// Whether a text is a plain word, as kinds and codes are.
+pub(crate) fn is_word(text: &str) -> bool {
+    let plain = text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    plain && !text.is_empty() && text.len() <= airlock_knowledge::pack::limits::KIND
+}
+
 pub(crate) fn table(table: &TableRef) -> types::TableRef {
     types::TableRef { schema: table.schema.clone(), name: table.name.clone() }
 }

@@ -15,6 +15,7 @@ use airlock_runtime::{CallError, Component, Runtime, Services, Stage, StageSet};
 use airlock_types::DomainName;
 use airlock_types::ask::{ComponentUse, ContextUse};
 
+use crate::adapter::Entities;
 use crate::ask::Fault;
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::context::{Block, PREAMBLE};
@@ -133,6 +134,8 @@ pub(crate) struct Desk<'a> {
     pub services: Arc<dyn Services>,
     pub budget: Budget,
     pub reporter: Reporter,
+    /// What the question names, as the domain's adapter found.
+    pub entities: Entities,
     /// The blocks a request may refer to.
     pub blocks: Vec<Block>,
     /// Blocks that were sent.
@@ -182,7 +185,7 @@ impl Desk<'_> {
         }
     }
 
-    fn note(&mut self, stage: Stage, component: &Component) {
+    pub(crate) fn note(&mut self, stage: Stage, component: &Component) {
         let used = ComponentUse {
             stage: stage.as_str().to_owned(),
             component: component.name().to_owned(),

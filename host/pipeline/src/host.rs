@@ -12,6 +12,7 @@ use airlock_types::{AskId, AskRequest, Clock, DomainName, Question};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
+use crate::adapter::Entities;
 use crate::ask::{Ask, Fault, Finished};
 use crate::budget::Budget;
 use crate::context::Block;
@@ -201,6 +202,7 @@ impl Host {
             services: Arc::new(DomainServices::new(Arc::clone(domain))),
             budget: Budget::new(self.options.deadline),
             reporter,
+            entities: Entities::default(),
             blocks: Vec::new(),
             sent: Vec::new(),
             components: Vec::new(),

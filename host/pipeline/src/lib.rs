@@ -4,6 +4,7 @@
 //! nothing else. What a stage wants is in [`ask`], what a model may see is in [`context`], what a component may look up is
 //! in [`services`]. It holds no credential and runs no text but what the gate approved.
 
+mod adapter;
 pub mod ask;
 mod budget;
 pub mod checks;

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub enum Progress {
     /// A stage began.
     Stage {
-        /// `planner`, `linker`, `generator`, `composer`, `repair`, `answerer`.
+        /// `planner`, `linker`, `generator`, `composer`, `repair`, `answerer`, `domain`.
         stage: &'static str,
     },
     /// A model is being asked.

@@ -62,6 +62,7 @@ impl Ask<'_> {
         match ending {
             Ending::Answered { sentence, approved, result } => {
                 answer.answer = Some(sentence);
+                answer.warnings.extend(self.findings);
                 answer.sql = Some(approved.text().to_owned());
                 answer.tables_used = approved.facts().tables.iter().map(ToString::to_string).collect();
                 answer.row_count = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);

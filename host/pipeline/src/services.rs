@@ -11,6 +11,7 @@ use airlock_runtime::contract::retrieval;
 use airlock_runtime::contract::sql;
 use airlock_runtime::contract::types::{Attribute, TableRef};
 
+use crate::adapter::Entities;
 use crate::convert;
 use crate::domain::Domain;
 
@@ -20,13 +21,22 @@ pub(crate) const EXAMPLE: &str = "example:";
 pub(crate) const LESSON: &str = "lesson:";
 
 /// Services of one domain. A component never sees another one's.
-pub struct DomainServices(Arc<Domain>);
+pub struct DomainServices {
+    domain: Arc<Domain>,
+    /// What the question at hand names, as the domain's adapter found.
+    entities: Entities,
+}
 
 impl DomainServices {
     /// The services of `domain`.
     #[must_use]
-    pub const fn new(domain: Arc<Domain>) -> Self {
-        Self(domain)
+    pub fn new(domain: Arc<Domain>) -> Self {
+        Self { domain, entities: Entities::default() }
+    }
+
+    /// The same for a question that names these entities.
+    pub(crate) fn with_entities(self, entities: Entities) -> Self {
+        Self { entities, ..self }
     }
 }
 
@@ -96,11 +106,11 @@ pub(crate) fn facts(approved: &Approved) -> sql::Facts {
 
 impl Services for DomainServices {
     fn tables(&self) -> Vec<catalog::TableSummary> {
-        self.0.knowledge().views().iter().map(summary).collect()
+        self.domain.knowledge().views().iter().map(summary).collect()
     }
 
     fn describe(&self, table: &TableRef) -> Option<catalog::TableDetail> {
-        let knowledge = self.0.knowledge();
+        let knowledge = self.domain.knowledge();
         let table = host_table(table);
         let view = knowledge.view(&table)?;
         let columns = view.columns.iter().map(|column| catalog::ColumnInfo {
@@ -134,7 +144,7 @@ impl Services for DomainServices {
     }
 
     fn join_path(&self, from: &TableRef, to: &TableRef, max_hops: u32) -> Vec<catalog::Join> {
-        self.0
+        self.domain
             .knowledge()
             .join_path(&host_table(from), &host_table(to), size(max_hops))
             .iter()
@@ -143,11 +153,11 @@ impl Services for DomainServices {
     }
 
     fn server_version(&self) -> u32 {
-        self.0.catalogue().server_version
+        self.domain.catalogue().server_version
     }
 
     fn find_tables(&self, query: &str, k: u32) -> Vec<retrieval::TableHit> {
-        let hits = self.0.knowledge().tables(query, size(k)).into_iter();
+        let hits = self.domain.knowledge().tables(query, size(k)).into_iter();
         hits.map(|hit| retrieval::TableHit {
             table: convert::table(&hit.table),
             score: hit.score,
@@ -157,7 +167,7 @@ impl Services for DomainServices {
     }
 
     fn find_columns(&self, query: &str, k: u32) -> Vec<retrieval::ColumnHit> {
-        let hits = self.0.knowledge().columns(query, size(k)).into_iter();
+        let hits = self.domain.knowledge().columns(query, size(k)).into_iter();
         hits.map(|hit| retrieval::ColumnHit {
             column: convert::column(&hit.column),
             score: hit.score,
@@ -167,18 +177,18 @@ impl Services for DomainServices {
     }
 
     fn find_values(&self, query: &str, k: u32) -> Vec<retrieval::ValueHit> {
-        let hits = self.0.knowledge().values(query, size(k)).into_iter();
-        hits.map(|hit| retrieval::ValueHit {
+        let hits = self.domain.knowledge().values(query, size(k)).into_iter();
+        let hits = hits.map(|hit| retrieval::ValueHit {
             column: convert::column(&hit.column),
             value: hit.value.to_string(),
             score: hit.score,
             matched: hit.matched,
-        })
-        .collect()
+        });
+        self.entities.values(query).into_iter().chain(hits).take(size(k)).collect()
     }
 
     fn find_examples(&self, query: &str, k: u32) -> Vec<retrieval::Example> {
-        let hits = self.0.knowledge().examples(query, size(k)).into_iter();
+        let hits = self.domain.knowledge().examples(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Example {
             id: format!("{EXAMPLE}{}", hit.example.id),
             question: hit.example.question.clone(),
@@ -189,7 +199,7 @@ impl Services for DomainServices {
     }
 
     fn find_lessons(&self, query: &str, k: u32) -> Vec<retrieval::Lesson> {
-        let hits = self.0.knowledge().lessons(query, size(k)).into_iter();
+        let hits = self.domain.knowledge().lessons(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Lesson {
             id: format!("{LESSON}{}", hit.lesson.id),
             kind: hit.lesson.kind.as_str().to_owned(),
@@ -200,7 +210,7 @@ impl Services for DomainServices {
     }
 
     fn find_terms(&self, query: &str, k: u32) -> Vec<retrieval::Term> {
-        let hits = self.0.knowledge().glossary(query, size(k)).into_iter();
+        let hits = self.domain.knowledge().glossary(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Term {
             name: hit.term.name.clone(),
             synonyms: hit.term.synonyms.clone(),
@@ -215,12 +225,12 @@ impl Services for DomainServices {
     }
 
     fn find_passages(&self, query: &str, k: u32) -> Vec<retrieval::Passage> {
-        let hits = self.0.knowledge().passages(query, size(k)).into_iter();
+        let hits = self.domain.knowledge().passages(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Passage { source: hit.source, text: hit.text, score: hit.score }).collect()
     }
 
     fn check(&self, text: &str) -> Result<sql::Facts, sql::Rejection> {
-        self.0.gate().check(text).map(|approved| facts(&approved)).map_err(|rejection| rejected(&rejection))
+        self.domain.gate().check(text).map(|approved| facts(&approved)).map_err(|rejection| rejected(&rejection))
     }
 
     fn outline(&self, text: &str) -> Result<Vec<sql::Node>, sql::Rejection> {
@@ -238,7 +248,7 @@ impl Services for DomainServices {
     }
 
     fn log(&self, level: Level, message: &str, fields: &[(String, String)]) {
-        let domain = self.0.name();
+        let domain = self.domain.name();
         let fields = fields.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ");
         match level {
             Level::Trace => tracing::trace!(target: "component", %domain, fields, "{message}"),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use airlock_plugin_sdk::Host;
+use airlock_plugin_sdk::entity::Entity;
 use airlock_plugin_sdk::question::grammar::{Op, Reading};
 use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::question::tokens::TokenKind;
+use airlock_plugin_sdk::{ColumnRef, Host};
 
 use crate::glossary::Glossary;
 use crate::schema::{Family, Schema};
@@ -75,10 +76,11 @@ pub fn annotate(
     reading: &Reading,
     schema: &Schema,
     glossary: &Glossary,
+    entities: &[Entity],
 ) -> Vec<Mention> {
     let values = values(host, question, schema);
     let taken: BTreeSet<usize> = reading.moments.iter().flat_map(|found| found.first..found.end).collect();
-    let mut all: Vec<Mention> = Vec::new();
+    let mut all = governed(entities, question, reading, schema);
     for first in 0..reading.tokens.len() {
         all.extend(runs(reading, first, &taken).into_iter().filter_map(|run| {
             let candidates = candidates(reading, &run, schema, glossary, &values);
@@ -95,6 +97,27 @@ pub fn annotate(
     scattered(reading, glossary, &taken, &mut best);
     supported(reading, glossary, &mut best);
     best
+}
+
+/// What the domain's adapter found in the question. It outranks every other reading of the same words; of several columns
+/// with keys of its kind the first one counts most.
+fn governed(entities: &[Entity], question: &str, reading: &Reading, schema: &Schema) -> Vec<Mention> {
+    let mention = |entity: &Entity| {
+        let start = question.find(&entity.matched)?;
+        let end = start + entity.matched.len();
+        let first = reading.tokens.iter().position(|token| token.end > start)?;
+        let words = reading.tokens.iter().skip(first).take_while(|token| token.start < end).count();
+        let column = |(place, column): (usize, &ColumnRef)| {
+            let table = schema.position(&column.table)?;
+            let at = schema.table(table)?.column(&column.column)?;
+            let score = 1.5 - 0.1 * place as f64;
+            Some(Candidate { target: Target::Value(table, at, entity.key.clone()), score })
+        };
+        let candidates: Vec<Candidate> = entity.columns.iter().enumerate().filter_map(column).collect();
+        let told = words > 0 && !candidates.is_empty();
+        told.then(|| Mention { first, end: first + words, words, also: Vec::new(), candidates })
+    };
+    entities.iter().filter_map(mention).collect()
 }
 
 /// Beside a measure, words of its own definition may say nothing more.

@@ -20,6 +20,7 @@ mod union;
 use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::contract::generator::{Draft, GenerateInput, GenerateStep};
+use airlock_plugin_sdk::entity::entities;
 use airlock_plugin_sdk::question::grammar::Reading;
 use airlock_plugin_sdk::question::tokens::TokenKind;
 use airlock_plugin_sdk::{Exchange, Generator, Host, StageError, TableRef};
@@ -83,7 +84,8 @@ fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Why> {
     let selected: Vec<TableRef> = input.selection.tables.iter().map(|table| table.table.clone()).collect();
     let schema = Schema::read(host, &selected, &words);
     let glossary = Glossary::read(host, &input.question, &schema);
-    let mentions = annotate::annotate(host, &input.question, &reading, &schema, &glossary);
+    let entities = entities(&input.attributes);
+    let mentions = annotate::annotate(host, &input.question, &reading, &schema, &glossary, &entities);
     let context = Context { schema: &schema, glossary: &glossary, reading: &reading, words: &words };
     let choice = choose::choose(&context, &mentions)?;
     let mut assumptions = choice.assumptions;

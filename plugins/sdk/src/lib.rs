@@ -24,6 +24,7 @@
 #[doc(hidden)]
 pub mod bindings;
 pub mod contract;
+pub mod entity;
 mod export;
 pub mod failure;
 mod guest;

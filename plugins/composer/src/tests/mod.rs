@@ -1,6 +1,7 @@
 //! Questions and the SQL they must compose to, over schemas of different shapes; and what must be refused.
 
 mod clinic;
+mod entities;
 mod library;
 mod shop;
 
