@@ -53,6 +53,13 @@ pub mod model {
     };
 }
 
+/// What one stage makes and another one reads.
+pub mod work {
+    pub use super::bindings::airlock::plugin::work::{
+        Filter, Group, LessonCandidate, Measure, Order, Plan, ProbeFinding, SelectedTable, Selection,
+    };
+}
+
 /// The schema of the data source.
 pub mod catalog {
     pub use super::bindings::airlock::plugin::catalog::{ColumnInfo, Join, TableDetail, TableSummary};

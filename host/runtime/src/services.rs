@@ -145,6 +145,7 @@ impl State {
 
 impl imports::types::Host for State {}
 impl imports::model::Host for State {}
+impl imports::work::Host for State {}
 
 impl imports::catalog::Host for State {
     fn tables(&mut self) -> wasmtime::Result<Vec<TableSummary>> {

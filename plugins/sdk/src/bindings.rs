@@ -1,7 +1,5 @@
-//! What wit-bindgen makes of the contract: one module for each world, chained so that every record exists once.
-//!
-//! A world that merely names an interface of an earlier stage is pointed at the types that the earlier world made,
-//! so that a `Plan` is the same Rust type in every stage. Each world keeps its own `export!` macro, and with it the
+//! What wit-bindgen makes of the contract: one module for each world, and one for the records they share, so that a
+//! `Plan` is the same Rust type in every stage. Each world keeps its own `export!` macro, and with it the
 //! description of exactly that world, which is what lets `wit-component` drop the imports a stage never calls.
 #![allow(
     unsafe_code,
@@ -13,7 +11,7 @@
     reason = "generated: the canonical ABI needs raw pointers, and the contract's own comments are its documentation"
 )]
 
-/// Catalogue, retrieval, SQL, log and the words every stage shares.
+/// Catalogue, retrieval, SQL, log, and the records that stages share.
 pub mod imports {
     wit_bindgen::generate!({
         path: "../../wit",
@@ -24,28 +22,9 @@ pub mod imports {
     });
 }
 
-/// World `planner-stage`, and the records of the model.
-pub mod planner {
-    wit_bindgen::generate!({
-        path: "../../wit",
-        world: "planner-stage",
-        generate_unused_types: true,
-        pub_export_macro: true,
-        export_macro_name: "export_planner",
-        additional_derives: [PartialEq, serde::Serialize, serde::Deserialize],
-        with: {
-            "airlock:plugin/types@0.1.0": crate::contract::types,
-            "airlock:plugin/catalog@0.1.0": crate::contract::catalog,
-            "airlock:plugin/retrieval@0.1.0": crate::contract::retrieval,
-            "airlock:plugin/sql@0.1.0": crate::contract::sql,
-            "airlock:plugin/log@0.1.0": crate::contract::log,
-        },
-    });
-}
-
-/// One world whose imports are all known already.
+/// One world; its imports are those of `imports`.
 macro_rules! world {
-    ($(#[$doc:meta])* $module:ident, $world:literal, $export:literal, { $($interface:literal: $path:path),* $(,)? }) => {
+    ($(#[$doc:meta])* $module:ident, $world:literal, $export:literal) => {
         $(#[$doc])*
         pub mod $module {
             wit_bindgen::generate!({
@@ -61,7 +40,8 @@ macro_rules! world {
                     "airlock:plugin/retrieval@0.1.0": crate::contract::retrieval,
                     "airlock:plugin/sql@0.1.0": crate::contract::sql,
                     "airlock:plugin/log@0.1.0": crate::contract::log,
-                    $($interface: $path,)*
+                    "airlock:plugin/model@0.1.0": crate::contract::model,
+                    "airlock:plugin/work@0.1.0": crate::contract::work,
                 },
             });
         }
@@ -69,47 +49,30 @@ macro_rules! world {
 }
 
 world!(
+    /// World `planner-stage`.
+    planner, "planner-stage", "export_planner"
+);
+world!(
     /// World `linker-stage`.
-    linker, "linker-stage", "export_linker", {
-        "airlock:plugin/model@0.1.0": crate::contract::model,
-        "airlock:plugin/planner@0.1.0": crate::contract::planner,
-    }
+    linker, "linker-stage", "export_linker"
 );
 world!(
     /// World `generator-stage`.
-    generator, "generator-stage", "export_generator", {
-        "airlock:plugin/model@0.1.0": crate::contract::model,
-        "airlock:plugin/planner@0.1.0": crate::contract::planner,
-        "airlock:plugin/linker@0.1.0": crate::contract::linker,
-    }
+    generator, "generator-stage", "export_generator"
 );
 world!(
     /// World `repair-stage`.
-    repair, "repair-stage", "export_repair", {
-        "airlock:plugin/model@0.1.0": crate::contract::model,
-        "airlock:plugin/planner@0.1.0": crate::contract::planner,
-        "airlock:plugin/linker@0.1.0": crate::contract::linker,
-    }
+    repair, "repair-stage", "export_repair"
 );
 world!(
     /// World `answerer-stage`.
-    answerer, "answerer-stage", "export_answerer", {
-        "airlock:plugin/model@0.1.0": crate::contract::model,
-        "airlock:plugin/planner@0.1.0": crate::contract::planner,
-        "airlock:plugin/linker@0.1.0": crate::contract::linker,
-        "airlock:plugin/repair@0.1.0": crate::contract::repair,
-    }
+    answerer, "answerer-stage", "export_answerer"
 );
 world!(
     /// World `distill-stage`.
-    distill, "distill-stage", "export_distill", {
-        "airlock:plugin/model@0.1.0": crate::contract::model,
-    }
+    distill, "distill-stage", "export_distill"
 );
 world!(
     /// World `domain-adapter`.
-    domain, "domain-adapter", "export_domain", {
-        "airlock:plugin/model@0.1.0": crate::contract::model,
-        "airlock:plugin/distill@0.1.0": crate::contract::distill,
-    }
+    domain, "domain-adapter", "export_domain"
 );

@@ -3,10 +3,6 @@
 /// Exports types as the stages of this component: `export!(planner: MyPlanner);`, or several at once,
 /// `export!(repair: MyRepair, domain: MyRules);`. The words before the colons are the contract's interface names.
 ///
-/// Stages of one component must not build on one another's records: a linker takes the planner's plan, so those two
-/// are two components. (In a component that exports both, the linker's plan would have to be the exported planner's,
-/// and the world of a linker says that it is an imported one.)
-///
 /// On targets other than `wasm32` it expands to nothing.
 #[macro_export]
 macro_rules! export {
