@@ -266,11 +266,11 @@ fn candidates(
             // One-letter and purely numeric values are found by chance.
             let chance = !run.quoted
                 && known.lower.iter().all(|word| word.len() < 2 || word.chars().all(|c| c.is_ascii_digit()));
+            if chance {
+                continue;
+            }
             let exact = if same { 0.95 } else { 0.85 };
-            add(
-                Target::Value(known.table, known.column, known.value.clone()),
-                if chance { 0.55 } else { exact },
-            );
+            add(Target::Value(known.table, known.column, known.value.clone()), exact);
         }
     }
     if run.quoted {
@@ -411,7 +411,12 @@ fn column_score(name: &[String], run: &[String], table: &[Vec<String>]) -> f64 {
     let owned = |stem: &String| table.iter().any(|name| name.contains(stem));
     let missing: Vec<&String> = name.iter().filter(|stem| !run.contains(stem)).collect();
     let extra: Vec<&String> = run.iter().filter(|stem| !name.contains(stem)).collect();
-    if missing.len() == name.len() {
+    // Words such as `number` alone find nothing of a longer name.
+    let found = name.iter().any(|stem| {
+        run.contains(stem) && (name.len() == 1 || !GENERIC.contains(&stem.as_str()) || owned(stem))
+    });
+    let told = missing.iter().all(|stem| owned(stem));
+    if missing.len() == name.len() || !(found || told) {
         return 0.0;
     }
     if extra.is_empty() {

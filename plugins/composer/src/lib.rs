@@ -7,6 +7,7 @@ mod choose;
 mod fragment;
 mod frame;
 mod glossary;
+mod guess;
 mod interpret;
 mod joins;
 mod logical;

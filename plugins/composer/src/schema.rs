@@ -7,6 +7,8 @@ use airlock_plugin_sdk::question::{names, stems};
 use airlock_plugin_sdk::time::Date;
 use airlock_plugin_sdk::{Host, TableRef};
 
+use crate::guess;
+
 /// Tables described at most; a question needs few, and each costs a call.
 const TABLES: usize = 48;
 
@@ -131,6 +133,7 @@ impl Schema {
                 table.edges = edges;
             }
         }
+        guess::complete(&mut tables);
         Self { tables }
     }
 

@@ -183,12 +183,20 @@ impl<'a> Builder<'a> {
                 let detail = self.context.schema.table(table);
                 let (key, label) =
                     detail.map(|table| (table.key.clone(), table.label.clone())).unwrap_or_default();
-                let named =
-                    frame.outputs.iter().any(|(owner, column)| *owner == table && !key.contains(column));
-                let shown: Vec<usize> = if label.is_empty() && !named {
+                let own = frame.outputs.iter().filter(|(owner, _)| *owner == table).count();
+                if own == 0 && !frame.outputs.is_empty() {
+                    return Err(Why::Ambiguous(format!(
+                        "whose columns are shown, when {} are listed",
+                        self.table_name(table)
+                    )));
+                }
+                let shown: Vec<usize> = if own > 0 && (frame.distinct || label.is_empty()) {
+                    // What is asked for by name is enough.
+                    Vec::new()
+                } else if label.is_empty() {
                     (0..detail.map_or(0, |table| table.columns.len())).take(12).collect()
                 } else {
-                    label.iter().copied().filter(|_| !named || frame.rank.is_none()).collect()
+                    label.iter().copied().filter(|_| own == 0 || frame.rank.is_none()).collect()
                 };
                 for column in shown {
                     self.show(node, table, column);

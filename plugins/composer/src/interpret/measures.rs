@@ -142,6 +142,10 @@ impl Grammar<'_> {
                 "whether rows or different values of {} are counted",
                 self.column_name(table, column)
             ))),
+            // `how many units` adds up; nobody counts amounts of money so.
+            Aggregate::Count if self.money(table, column) => {
+                Err(Why::Kind(format!("a count of {}", self.column_name(table, column))))
+            }
             Aggregate::Count => Ok(Measure::Aggregate(Aggregate::Sum, table, column)),
             Aggregate::Minimum | Aggregate::Maximum if family == Family::Time => {
                 Ok(Measure::Aggregate(aggregate, table, column))
@@ -163,6 +167,26 @@ impl Grammar<'_> {
                 Part::Op(Op::Each | Op::By | Op::Superlative { .. } | Op::Top { .. })
                     | Part::Mention(Target::Metric(_))
             )
+        })
+    }
+
+    fn money(&self, table: usize, column: usize) -> bool {
+        self.schema.column(table, column).is_some_and(|column| {
+            column.names.iter().flatten().any(|stem| {
+                matches!(
+                    stem.as_str(),
+                    "amount"
+                        | "price"
+                        | "cost"
+                        | "salari"
+                        | "fee"
+                        | "revenu"
+                        | "valu"
+                        | "balanc"
+                        | "rate"
+                        | "budget"
+                )
+            })
         })
     }
 

@@ -1,19 +1,28 @@
 //! What the domain's adapter found in a question restricts its governed column, however the question spells it.
 
 use airlock_plugin_sdk::Attribute;
+use airlock_plugin_sdk::Generator;
 use airlock_plugin_sdk::contract::generator::GenerateStep;
 use airlock_plugin_sdk::harness::{Recorded, table};
-use airlock_plugin_sdk::Generator;
 
 use super::input;
 use crate::Composer;
 
 fn fleet() -> Recorded {
     Recorded::new()
-        .table(table("fleet.machines").columns(&[("machine_key", "text"), ("model", "text")]).primary_key(&["machine_key"]))
+        .table(
+            table("fleet.machines")
+                .columns(&[("machine_key", "text"), ("model", "text")])
+                .primary_key(&["machine_key"]),
+        )
         .table(
             table("fleet.downtimes")
-                .columns(&[("order_no", "text"), ("machine_key", "text"), ("down_from", "date"), ("down_hours", "numeric")])
+                .columns(&[
+                    ("order_no", "text"),
+                    ("machine_key", "text"),
+                    ("down_from", "date"),
+                    ("down_hours", "numeric"),
+                ])
                 .primary_key(&["order_no"])
                 .time_column("down_from"),
         )

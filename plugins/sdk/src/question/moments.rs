@@ -348,8 +348,29 @@ impl Reader<'_> {
         }
         let from = self.back(unit, count);
         let until = self.today.add_days(1);
+        // `inclusive of today` makes the seven days end with this one.
+        if let Some((today, end)) = self.inclusive(open) {
+            let from = if today && unit == Unit::Day { from.add_days(1) } else { from };
+            return (Point::new(Period::closed(from, until)), end);
+        }
         let text = format!("The window is {} to {}, today included.", from, self.today);
         (Point::assuming(Period::closed(from, until), text), end)
+    }
+
+    /// `inclusive of today` (true) or `inclusive of 30 days ago` (false), and the token after it.
+    fn inclusive(&self, i: usize) -> Option<(bool, usize)> {
+        if !matches!((self.word(i), self.word(i + 1)), ("inclusive", "of") | ("including", _)) {
+            return None;
+        }
+        let at = if self.word(i + 1) == "of" { i + 2 } else { i + 1 };
+        let (today, end) = if self.word(at) == "today" {
+            (true, if self.word(at + 1) == "date" { at + 2 } else { at + 1 })
+        } else if self.count(at).is_some() && self.word(at + 2) == "ago" {
+            (false, at + 3)
+        } else {
+            return None;
+        };
+        Some((today, self.skip(end, &[")"])))
     }
 
     /// The token after `(not including the current month)`.
@@ -666,6 +687,8 @@ mod tests {
             ("last 3 calendar months", "2026-05-01 2026-08-01"),
             ("last week", "2026-08-10 2026-08-17"),
             ("in December", "2025-12-01 2026-01-01"),
+            ("the past 7 days, inclusive of today", "2026-08-14 2026-08-21"),
+            ("in the past 30 days, inclusive of 30 days ago?", "2026-07-21 2026-08-21"),
             ("two months ago", "2026-06-01 2026-07-01"),
             ("2024 versus 2025", "2024-01-01 2025-01-01 | 2025-01-01 2026-01-01"),
             ("in the first half of last year", "2025-01-01 2025-07-01"),

@@ -48,7 +48,7 @@ impl Token {
 /// Most tokens that are read; a question is bounded long before, this bounds the work on one that is not.
 const TOKENS: usize = 2_000;
 
-/// Takes a text apart. A hyphen between letters separates words; an apostrophe that marks a possessive is dropped.
+/// Takes a text apart. A hyphen or an underscore between letters separates words; an apostrophe that marks a possessive is dropped.
 pub fn tokenize(text: &str) -> Vec<Token> {
     let chars: Vec<(usize, char)> = text.char_indices().collect();
     let at = |index: usize| chars.get(index).map_or('\0', |(_, c)| *c);
@@ -58,7 +58,7 @@ pub fn tokenize(text: &str) -> Vec<Token> {
     let mut i = 0;
     while i < chars.len() && tokens.len() < TOKENS {
         let c = at(i);
-        if c.is_whitespace() {
+        if c.is_whitespace() || c == '_' {
             i += 1;
         } else if let Some(close) = closing_quote(c, i, &at, chars.len()) {
             tokens.push(Token::new(slice(i + 1, close), TokenKind::Quoted, offset(i), offset(close + 1)));
@@ -79,9 +79,9 @@ pub fn tokenize(text: &str) -> Vec<Token> {
                 let digits: String = slice(from, i).chars().filter(|c| *c != ',').collect();
                 tokens.push(Token::new(&digits, TokenKind::Number, offset(from), offset(i)));
             }
-        } else if c.is_alphanumeric() || c == '_' {
+        } else if c.is_alphanumeric() {
             let from = i;
-            while at(i).is_alphanumeric() || at(i) == '_' || (at(i) == '\'' && negated(&at, i)) {
+            while at(i).is_alphanumeric() || (at(i) == '\'' && negated(&at, i)) {
                 i += 1;
             }
             tokens.push(Token::new(slice(from, i), TokenKind::Word, offset(from), offset(i)));

@@ -1,0 +1,101 @@
+//! Keys and joins that nobody declared, guessed from names: told as an assumption whenever one is used.
+
+use crate::schema::{Edge, Family, Table};
+
+/// Adds a key to each table without one, and the joins that names leave no doubt about.
+pub fn complete(tables: &mut [Table]) {
+    // Where one join of a table is declared, its others are too.
+    let undeclared: Vec<bool> = (0..tables.len())
+        .map(|at| {
+            let points = tables.get(at).is_some_and(|table| !table.edges.is_empty());
+            let pointed = tables.iter().any(|table| table.edges.iter().any(|edge| edge.to == at));
+            !points && !pointed
+        })
+        .collect();
+    for table in tables.iter_mut().filter(|table| table.key.is_empty()) {
+        if let Some(id) = identifier(table) {
+            table.key = vec![id];
+        }
+    }
+    let found: Vec<(usize, Edge)> = (0..tables.len())
+        .flat_map(|from| columns(tables, from).into_iter().map(move |column| (from, column)))
+        .filter_map(|(from, column)| {
+            let target = target(tables, &undeclared, from, column)?;
+            let key = *tables.get(target)?.key.first()?;
+            let edge = Edge {
+                from: vec![column],
+                to: target,
+                to_columns: vec![key],
+                optional: false,
+                verified: false,
+            };
+            Some((from, edge))
+        })
+        .collect();
+    for (from, edge) in found {
+        if let Some(table) = tables.get_mut(from) {
+            for column in &edge.from {
+                if let Some(column) = table.columns.get_mut(*column) {
+                    column.key = true;
+                }
+            }
+            table.edges.push(edge);
+        }
+    }
+}
+
+/// The column that tells a table's rows apart by its name: `business_id` of businesses, `id`, or a first `aid`.
+fn identifier(table: &Table) -> Option<usize> {
+    let named = table.columns.iter().position(|column| refers(column.names.as_slice(), table));
+    let plain = table.columns.iter().position(|column| column.name.eq_ignore_ascii_case("id"));
+    let first = table.columns.first().filter(|column| column.name.to_lowercase().ends_with("id")).map(|_| 0);
+    // A table of pairs has no identifier: both of its columns point elsewhere.
+    let pairs = table.columns.len() <= 2;
+    named.or(plain).or(first.filter(|_| !pairs))
+}
+
+/// True when a name is a table's name and `id`.
+fn refers(names: &[Vec<String>], table: &Table) -> bool {
+    names.iter().any(|name| match name.split_last() {
+        Some((last, rest)) if last == "id" && !rest.is_empty() => table.names.iter().any(|own| own == rest),
+        _ => false,
+    })
+}
+
+/// Columns that may point elsewhere: named as identifiers, no key of their own table, in no declared join.
+fn columns(tables: &[Table], at: usize) -> Vec<usize> {
+    let Some(table) = tables.get(at) else { return Vec::new() };
+    (0..table.columns.len())
+        .filter(|column| {
+            let name =
+                table.columns.get(*column).map(|column| column.name.to_lowercase()).unwrap_or_default();
+            name.ends_with("id")
+                && table.key != [*column]
+                && !table.edges.iter().any(|edge| edge.from.contains(column))
+        })
+        .collect()
+}
+
+/// The one table a column points to; only tables in no declared join are guessed about.
+fn target(tables: &[Table], undeclared: &[bool], from: usize, column: usize) -> Option<usize> {
+    let pointer = tables.get(from)?.columns.get(column)?;
+    let fits = |(at, table): &(usize, &Table)| {
+        let key = table.key.as_slice();
+        let [key] = key else { return false };
+        let Some(key) = table.columns.get(*key) else { return false };
+        let kind = key.family == pointer.family && matches!(key.family, Family::Number | Family::Text);
+        let same = key.name.eq_ignore_ascii_case(&pointer.name) && !key.name.eq_ignore_ascii_case("id");
+        let free = |at: usize| undeclared.get(at) == Some(&true);
+        *at != from && free(*at) && free(from) && kind && (same || refers(&pointer.names, table))
+    };
+    let found: Vec<usize> = tables.iter().enumerate().filter(fits).map(|(at, _)| at).collect();
+    let owners: Vec<usize> = found
+        .iter()
+        .copied()
+        .filter(|at| tables.get(*at).is_some_and(|table| refers(&pointer.names, table)))
+        .collect();
+    match (owners.as_slice(), found.as_slice()) {
+        ([only], _) | ([], [only]) => Some(*only),
+        _ => None,
+    }
+}
