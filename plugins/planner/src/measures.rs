@@ -43,6 +43,8 @@ impl Parts {
                     distinct: false,
                 }),
                 Op::Distinct => distinct = true,
+                // `which five products sold the most`: the number says how many are kept.
+                Op::Number(count) if ranks_later(reading, at) => parts.limit = Some(*count as u32),
                 Op::Superlative { descending, .. } => {
                     parts.order.push(Order {
                         target: noun_after(reading, at).unwrap_or_default(),
@@ -207,6 +209,15 @@ fn by_phrase(reading: &Reading) -> Option<String> {
 
 fn next_is(reading: &Reading, at: usize, op: &Op) -> bool {
     reading.chunks.get(at + 1).is_some_and(|chunk| chunk.op == *op)
+}
+
+/// True for a whole number before a noun when a superlative follows.
+fn ranks_later(reading: &Reading, at: usize) -> bool {
+    let rest = reading.chunks.get(at..).unwrap_or_default();
+    let whole = matches!(rest.first().map(|chunk| &chunk.op), Some(Op::Number(count)) if count.fract() == 0.0 && (1.0..=10_000.0).contains(count));
+    whole
+        && rest.get(1).is_some_and(|chunk| is_noun(reading, chunk))
+        && rest.iter().any(|chunk| matches!(chunk.op, Op::Superlative { .. }))
 }
 
 fn follows_grouping(reading: &Reading, at: usize) -> bool {

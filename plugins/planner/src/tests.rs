@@ -56,7 +56,7 @@ fn questions_become_plans() {
         ("What is the average price per category?", "average(price); per category"),
         (
             "Which five products sold the most units in 2026?",
-            "list(products sold); desc units; limit 1; 2026-01-01..2027-01-01",
+            "list(products sold); desc units; limit 5; 2026-01-01..2027-01-01",
         ),
         ("top 5 countries by number of customers", "count(customers); desc customers; limit 5"),
         ("monthly revenue this year", "list(revenue); per monthly; 2026-01-01..2027-01-01"),
