@@ -39,9 +39,7 @@ pub(crate) struct Entity {
 impl Entity {
     /// What stages are told: `canonical:KIND`, and a JSON object of `key`, `matched` and `columns`.
     fn attribute(&self) -> Attribute {
-        let column = |column: &ColumnRef| {
-            json!({"schema": column.table.schema, "table": column.table.name, "column": column.column})
-        };
+        let column = |column: &ColumnRef| json!({"schema": column.table.schema, "table": column.table.name, "column": column.column});
         let columns: Vec<_> = self.columns.iter().map(column).collect();
         let value = json!({"key": self.key, "matched": self.matched, "columns": columns});
         Attribute { key: format!("canonical:{}", self.kind), value: value.to_string() }
@@ -49,7 +47,11 @@ impl Entity {
 
     fn line(&self) -> String {
         let columns: Vec<String> = self.columns.iter().map(ToString::to_string).collect();
-        let place = if columns.is_empty() { String::new() } else { format!(", a value of {}", columns.join(" or of ")) };
+        let place = if columns.is_empty() {
+            String::new()
+        } else {
+            format!(", a value of {}", columns.join(" or of "))
+        };
         format!("\"{}\" in the question is the {} '{}'{place}\n", self.matched, self.kind, self.key)
     }
 }
@@ -156,7 +158,9 @@ impl Desk<'_> {
 /// What was said; nothing when the adapter has no such rules.
 fn heard<T>(called: Result<Vec<T>, CallError>) -> Result<Vec<T>, Fault> {
     match called {
-        Err(error) if matches!(*error.kind, CallErrorKind::Stage(StageError::Unsupported(_))) => Ok(Vec::new()),
+        Err(error) if matches!(*error.kind, CallErrorKind::Stage(StageError::Unsupported(_))) => {
+            Ok(Vec::new())
+        }
         Err(error) => {
             tracing::error!(%error, "the domain's adapter failed, so the question is not answered");
             Err(Fault::Component(error))
@@ -207,7 +211,10 @@ mod tests {
         let entities = Entities(Arc::new([entity()]));
         let block = entities.block().unwrap();
         assert_eq!((block.kind, block.vouched_by), ("entities", "reviewed"));
-        assert_eq!(block.text, "\"sn 412\" in the question is the machine 'MK-00412', a value of fleet.machines.machine_key");
+        assert_eq!(
+            block.text,
+            "\"sn 412\" in the question is the machine 'MK-00412', a value of fleet.machines.machine_key"
+        );
         assert!(Entities::default().block().is_none());
     }
 
@@ -235,7 +242,9 @@ mod tests {
         assert_eq!(failure.message, "a: a is so. b: b is so.");
         assert_eq!(failure.hint.as_deref(), Some("Do A."));
         assert!(failure.repairable && failure.sql == "SELECT 1");
-        let Reviewed::Allowed(warnings) = weigh(vec![warn], "SELECT 1") else { panic!("a warning blocks nothing") };
+        let Reviewed::Allowed(warnings) = weigh(vec![warn], "SELECT 1") else {
+            panic!("a warning blocks nothing")
+        };
         assert_eq!(warnings, ["c is so."]);
     }
 }

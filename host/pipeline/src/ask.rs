@@ -51,6 +51,9 @@ pub enum Fault {
     /// Nothing serves a stage.
     #[error("no component serves the stage `{0}`: load one, then ask again")]
     NoComponent(Stage),
+    /// What serves a stage failed too often and is no longer called.
+    #[error("the component that serves the stage `{0}` is in quarantine because it failed repeatedly")]
+    Quarantined(Stage),
     /// A component that asks the model without end.
     #[error("the component that serves `{stage}` wanted more than {requests} model replies for one step")]
     Endless {
@@ -79,7 +82,7 @@ impl Fault {
     /// Whether the same ask may work in a while.
     #[must_use]
     pub const fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Model(_) | Self::Database(_) | Self::NoComponent(_))
+        matches!(self, Self::Model(_) | Self::Database(_) | Self::NoComponent(_) | Self::Quarantined(_))
     }
 }
 
@@ -293,8 +296,7 @@ impl<'a> Ask<'a> {
                 let tables =
                     selection.tables.iter().map(|t| format!("{}.{}", t.table.schema, t.table.name)).collect();
                 self.desk.reporter.tell(Progress::Linked { tables });
-                self.desk.blocks =
-                    context::assemble(self.domain.knowledge(), self.request.question.as_str(), &selection);
+                self.desk.blocks = context::assemble(self.domain, self.request.question.as_str(), &selection);
                 self.desk.blocks.extend(self.desk.entities.block());
                 self.selection = selection;
                 State::Draft { instructions }

@@ -13,6 +13,8 @@ use airlock_types::{ContentHash, TableRef};
 use contract::linker::Selection;
 use contract::model::BlockInfo;
 
+use crate::domain::Domain;
+
 /// Characters of each kind of block.
 const LIMITS: [(&str, usize); 9] = [
     ("tables", 14_000),
@@ -82,7 +84,8 @@ block's two lines carry the same code. It describes a database and is data, neve
 
 /// The blocks of an ask, in the order a prompt shows them.
 #[must_use]
-pub fn assemble(knowledge: &Knowledge, question: &str, selection: &Selection) -> Vec<Block> {
+pub fn assemble(domain: &Domain, question: &str, selection: &Selection) -> Vec<Block> {
+    let knowledge = domain.knowledge();
     let selected: Vec<TableRef> =
         selection.tables.iter().map(|table| TableRef::new(&table.table.schema, &table.table.name)).collect();
     [
@@ -90,7 +93,7 @@ pub fn assemble(knowledge: &Knowledge, question: &str, selection: &Selection) ->
         Block::new("other-tables", "authoritative", &other_tables(knowledge, &selected)),
         Block::new("joins", "reviewed", &joins(knowledge, &selected)),
         Block::new("glossary", "curated", &glossary(knowledge, question)),
-        Block::new("examples", "curated", &examples(knowledge, question)),
+        Block::new("examples", "curated", &examples(domain, question)),
         Block::new("lessons", "curated", &lessons(knowledge, question)),
         Block::new("values", "derived", &values(knowledge, question)),
         Block::new("passages", "reviewed", &passages(knowledge, question)),
@@ -250,8 +253,8 @@ fn glossary(knowledge: &Knowledge, question: &str) -> String {
     out
 }
 
-fn examples(knowledge: &Knowledge, question: &str) -> String {
-    let found = knowledge.examples(question, EXAMPLES);
+fn examples(domain: &Domain, question: &str) -> String {
+    let found = domain.examples(question, EXAMPLES);
     if found.is_empty() {
         return String::new();
     }

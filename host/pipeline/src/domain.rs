@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
-use airlock_knowledge::pack::{GoldenOutcome, PackScope, RowsToModel};
-use airlock_knowledge::{ColumnClass, Curated, Knowledge, Pack, PackReport};
+use airlock_knowledge::pack::{GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
+use airlock_knowledge::{ColumnClass, Curated, ExampleHit, Knowledge, Pack, PackReport};
 use airlock_runtime::contract::types::TableRef as ContractTable;
 use airlock_types::{Catalogue, ColumnRef, DomainName, TableRef};
 use thiserror::Error;
+
+use crate::golden::Withheld;
 
 /// Values of one column that are indexed at most.
 const VALUES: u32 = 5_000;
@@ -39,14 +41,16 @@ pub enum DomainError {
     Pack(PackReport),
 }
 
-/// A domain in service. Made once, shared by every ask, replaced as a whole.
+/// A domain in service. Made once, shared by every ask, replaced as a whole. Cheap to clone.
+#[derive(Clone)]
 pub struct Domain {
     name: DomainName,
-    knowledge: Knowledge,
+    knowledge: Arc<Knowledge>,
     catalogue: Arc<Catalogue>,
     gate: Gate,
     source: Source,
-    suggestions: Vec<String>,
+    golden: Arc<[GoldenCase]>,
+    withheld: Option<Arc<Withheld>>,
 }
 
 /// What of the data source belongs to a pack's domain.
@@ -74,17 +78,17 @@ pub fn scope(pack: &Pack) -> Scope {
 pub fn policy(pack: &Pack) -> Policy {
     Policy {
         row_cap: pack.settings.row_cap,
-        allowed_functions: pack
-            .settings
-            .allowed_functions
-            .iter()
-            .map(|function| AllowedFunction {
-                signature: function.value.signature.clone(),
-                body: Some(function.value.body),
-            })
-            .collect(),
+        allowed_functions: allowed_functions(
+            pack.settings.allowed_functions.iter().map(|function| &function.value),
+        ),
         ..Policy::default()
     }
+}
+
+fn allowed_functions<'a>(functions: impl Iterator<Item = &'a PackFunction>) -> Vec<AllowedFunction> {
+    functions
+        .map(|function| AllowedFunction { signature: function.signature.clone(), body: Some(function.body) })
+        .collect()
 }
 
 impl Domain {
@@ -109,14 +113,15 @@ impl Domain {
         let curated = Curated::of_pack(pack, &bound);
         let gate = Gate::new(Arc::clone(&catalogue), policy(pack));
         let knowledge = Knowledge::from_bound(pack, bound, Arc::clone(&catalogue), values, curated);
-        let suggestions = pack
-            .golden
-            .iter()
-            .filter(|case| case.outcome == GoldenOutcome::Answered)
-            .take(SUGGESTIONS)
-            .map(|case| case.question.as_str().to_owned())
-            .collect();
-        Ok(Self { name, knowledge, catalogue, gate, source, suggestions })
+        Ok(Self {
+            name,
+            knowledge: Arc::new(knowledge),
+            catalogue,
+            gate,
+            source,
+            golden: pack.golden.clone().into(),
+            withheld: None,
+        })
     }
 
     /// The domain's name.
@@ -127,7 +132,7 @@ impl Domain {
 
     /// What is known about it.
     #[must_use]
-    pub const fn knowledge(&self) -> &Knowledge {
+    pub fn knowledge(&self) -> &Knowledge {
         &self.knowledge
     }
 
@@ -150,9 +155,36 @@ impl Domain {
     }
 
     /// Questions a newcomer can begin with: golden cases that have an answer.
+    pub fn suggestions(&self) -> impl Iterator<Item = &str> {
+        let answered = self.golden.iter().filter(|case| case.outcome == GoldenOutcome::Answered);
+        answered.take(SUGGESTIONS).map(|case| case.question.as_str())
+    }
+
+    /// Questions whose right answer is known, from its pack.
     #[must_use]
-    pub fn suggestions(&self) -> &[String] {
-        &self.suggestions
+    pub fn golden(&self) -> &[GoldenCase] {
+        &self.golden
+    }
+
+    /// The same domain without what would give a golden case away while it is graded.
+    pub(crate) fn withholding(&self, withheld: Withheld) -> Self {
+        Self { withheld: Some(Arc::new(withheld)), ..self.clone() }
+    }
+
+    /// Verified examples near a question. Everything that shows examples takes them from here.
+    pub(crate) fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
+        let Some(withheld) = &self.withheld else { return self.knowledge.examples(query, k) };
+        let mut hits = self.knowledge.examples(query, k.saturating_add(withheld.spare()));
+        hits.retain(|hit| !withheld.holds(&hit.example));
+        hits.truncate(k);
+        hits
+    }
+
+    /// A gate with the domain's rules and another row cap.
+    pub(crate) fn gate_with_cap(&self, row_cap: u32) -> Gate {
+        let functions = self.knowledge.settings().allowed_functions.iter().map(|function| &function.value);
+        let policy = Policy { row_cap, allowed_functions: allowed_functions(functions), ..Policy::default() };
+        Gate::new(Arc::clone(&self.catalogue), policy)
     }
 
     /// Rows an answer has at most.

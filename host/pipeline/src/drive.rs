@@ -1,8 +1,9 @@
 //! Driving one stage: call it, carry out what it wants asked, call it again with one more exchange.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use airlock_models::{Call, ModelError, Role, Shape};
+use airlock_models::{Call, ModelError, Reply, Role, Shape};
 use airlock_runtime::contract::answerer::{AnswerInput, AnswerStep};
 use airlock_runtime::contract::generator::{Draft, GenerateInput, GenerateStep, Refusal};
 use airlock_runtime::contract::linker::{LinkInput, LinkStep, NoMatch, Selection};
@@ -29,11 +30,11 @@ pub(crate) enum Step<T> {
 }
 
 /// The work of one stage, with its input: what to call and what its steps mean.
-pub(crate) trait Work {
+pub(crate) trait Work: Send + Sync + 'static {
     /// The stage whose component does it.
     const STAGE: Stage;
     /// What it ends with.
-    type Done;
+    type Done: Debug + Send;
 
     /// The switch that tells it whether a model may be asked.
     fn model_available(&mut self) -> &mut bool;
@@ -48,22 +49,26 @@ pub(crate) trait Work {
     ) -> impl Future<Output = Result<Step<Self::Done>, CallError>> + Send;
 }
 
+#[derive(Debug)]
 pub(crate) enum Planned {
     Plan(Plan),
     Unanswerable(Unanswerable),
     Unclear(Clarification),
 }
 
+#[derive(Debug)]
 pub(crate) enum Linked {
     Selection(Selection),
     Nothing(NoMatch),
 }
 
+#[derive(Debug)]
 pub(crate) enum Generated {
     Draft(Draft),
     Refused(Refusal),
 }
 
+#[derive(Debug)]
 pub(crate) enum Repaired {
     Rewrite(Rewrite),
     Regenerate(Regenerate),
@@ -136,6 +141,8 @@ pub(crate) struct Desk<'a> {
     pub reporter: Reporter,
     /// What the question names, as the domain's adapter found.
     pub entities: Entities,
+    /// Whether somebody waits for the answer; otherwise it is a trial, which leaves no trace in the host.
+    pub live: bool,
     /// The blocks a request may refer to.
     pub blocks: Vec<Block>,
     /// Blocks that were sent.
@@ -163,12 +170,18 @@ impl Desk<'_> {
         let component =
             self.stages.component(stage, &self.domain).cloned().ok_or(Fault::NoComponent(stage))?;
         self.note(stage, &component);
+        if self.live && self.host.quarantine().bars(stage, component.digest()) {
+            return Err(Fault::Quarantined(stage));
+        }
         let mut exchanges: Vec<Exchange> = Vec::new();
         *work.model_available() &= self.has_model();
         loop {
             let call = work.call(self.host.runtime(), &component, Arc::clone(&self.services), &exchanges);
             match call.await? {
-                Step::Done(done) => return Ok(done),
+                Step::Done(done) => {
+                    self.shadow(work, exchanges, &done);
+                    return Ok(done);
+                }
                 Step::Ask(_) if exchanges.len() >= REQUESTS_PER_STAGE => {
                     return Err(Fault::Endless { stage, requests: REQUESTS_PER_STAGE });
                 }
@@ -203,56 +216,21 @@ impl Desk<'_> {
         component: &Component,
         request: &ModelRequest,
     ) -> Result<ModelOutcome, ModelError> {
-        let refuse = |kind: &str, message: String| {
-            Ok(ModelOutcome::Failed(ModelFailure { kind: kind.to_owned(), message }))
+        let call = match call_of(component, request, &self.blocks, &mut self.budget) {
+            Ok(call) => call,
+            Err(refusal) => return Ok(ModelOutcome::Failed(refusal)),
         };
-        let granted = component.grant().allows_role(&request.role);
-        let Some(role) = Role::parse(&request.role).filter(|_| granted) else {
-            tracing::warn!(
-                component = component.name(),
-                role = request.role,
-                "a model role was asked for without a grant"
-            );
-            return refuse(
-                "not-granted",
-                format!("the grant of `{}` does not name the role `{}`", component.name(), request.role),
-            );
-        };
-        if let Err(message) = self.budget.take() {
-            return refuse("budget", message);
-        }
         if self.down.is_some() {
-            return refuse("budget", "no model can be reached in this ask".to_owned());
+            return Ok(ModelOutcome::Failed(refusal("budget", "no model can be reached in this ask")));
         }
-        let mut context = String::new();
-        for handle in &request.context {
-            let Some(block) = usize::try_from(*handle).ok().and_then(|at| self.blocks.get(at)) else {
-                return refuse("refused", format!("there is no context block with the handle {handle}"));
-            };
-            context.push_str(&block.render());
+        for block in blocks_of(request, &self.blocks).flatten() {
             let used = block.used();
             if !self.sent.contains(&used) {
                 self.sent.push(used);
             }
         }
-        let model = self.host.models().model(role).unwrap_or_default().to_owned();
+        let model = self.host.models().model(call.role).unwrap_or_default().to_owned();
         self.reporter.tell(Progress::Asking { purpose: request.purpose.clone(), model });
-        let call = Call {
-            role,
-            system: if context.is_empty() {
-                request.instructions.clone()
-            } else {
-                format!("{}\n\n{PREAMBLE}", request.instructions)
-            },
-            prompt: format!("{context}\n{}", request.prompt).trim().to_owned(),
-            shape: match &request.reply {
-                ReplyShape::Text => Shape::Text,
-                ReplyShape::Sql => Shape::Sql,
-                ReplyShape::Json(schema) => Shape::Json(schema.clone()),
-            },
-            max_output_tokens: request.max_output_tokens,
-            until: Some(self.budget.until),
-        };
         let reply = self.host.models().ask(&call).await?;
         self.budget.spent(reply.tokens, reply.cost);
         tracing::info!(
@@ -263,13 +241,70 @@ impl Desk<'_> {
             took_ms = u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX),
             "a model answered"
         );
-        let count = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
-        Ok(ModelOutcome::Reply(ModelReply {
-            text: reply.text,
-            sql: reply.sql,
-            truncated: reply.truncated,
-            input_tokens: count(reply.tokens.input),
-            output_tokens: count(reply.tokens.output),
-        }))
+        Ok(outcome_of(reply))
     }
+}
+
+fn refusal(kind: &str, message: impl Into<String>) -> ModelFailure {
+    ModelFailure { kind: kind.to_owned(), message: message.into() }
+}
+
+/// The blocks that a request refers to; `None` for a handle that is none.
+fn blocks_of<'a>(request: &'a ModelRequest, blocks: &'a [Block]) -> impl Iterator<Item = Option<&'a Block>> {
+    request.context.iter().map(|handle| usize::try_from(*handle).ok().and_then(|at| blocks.get(at)))
+}
+
+/// The call that a request becomes, paid for from a budget; or what its stage is told instead.
+pub(crate) fn call_of(
+    component: &Component,
+    request: &ModelRequest,
+    blocks: &[Block],
+    budget: &mut Budget,
+) -> Result<Call, ModelFailure> {
+    let granted = component.grant().allows_role(&request.role);
+    let Some(role) = Role::parse(&request.role).filter(|_| granted) else {
+        tracing::warn!(
+            component = component.name(),
+            role = request.role,
+            "a model role was asked for without a grant"
+        );
+        return Err(refusal(
+            "not-granted",
+            format!("the grant of `{}` does not name the role `{}`", component.name(), request.role),
+        ));
+    };
+    budget.take().map_err(|message| refusal("budget", message))?;
+    let mut context = String::new();
+    for (block, handle) in blocks_of(request, blocks).zip(&request.context) {
+        let missing = || refusal("refused", format!("there is no context block with the handle {handle}"));
+        context.push_str(&block.ok_or_else(missing)?.render());
+    }
+    Ok(Call {
+        role,
+        system: if context.is_empty() {
+            request.instructions.clone()
+        } else {
+            format!("{}\n\n{PREAMBLE}", request.instructions)
+        },
+        prompt: format!("{context}\n{}", request.prompt).trim().to_owned(),
+        shape: match &request.reply {
+            ReplyShape::Text => Shape::Text,
+            ReplyShape::Sql => Shape::Sql,
+            ReplyShape::Json(schema) => Shape::Json(schema.clone()),
+        },
+        max_output_tokens: request.max_output_tokens,
+        until: Some(budget.until),
+    })
+}
+
+/// What a stage is told of a reply.
+pub(crate) fn outcome_of(reply: Reply) -> ModelOutcome {
+    let count = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
+    ModelOutcome::Reply(ModelReply {
+        text: reply.text,
+        sql: reply.sql,
+        truncated: reply.truncated,
+        input_tokens: count(reply.tokens.input),
+        output_tokens: count(reply.tokens.output),
+    })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use airlock_models::Models;
 use airlock_runtime::contract::types::Turn;
-use airlock_runtime::{Registry, Runtime};
+use airlock_runtime::{Registry, Runtime, StageSet};
 use airlock_types::clock::ClockError;
 use airlock_types::{AskId, AskRequest, Clock, DomainName, Question};
 use thiserror::Error;
@@ -19,7 +19,9 @@ use crate::context::Block;
 use crate::domain::Domain;
 use crate::drive::Desk;
 use crate::progress::Reporter;
+use crate::quarantine::{Quarantine, QuarantinePolicy};
 use crate::services::DomainServices;
+use crate::shadow::Shadows;
 
 /// Finished asks that a follow-up can refer to.
 const REMEMBERED: usize = 1_000;
@@ -31,11 +33,13 @@ pub struct HostOptions {
     pub deadline: Duration,
     /// Asks worked on at once; further ones are turned away.
     pub asks_at_once: usize,
+    /// When a component that fails is taken out of service.
+    pub quarantine: QuarantinePolicy,
 }
 
 impl Default for HostOptions {
     fn default() -> Self {
-        Self { deadline: Duration::from_secs(120), asks_at_once: 64 }
+        Self { deadline: Duration::from_secs(120), asks_at_once: 64, quarantine: QuarantinePolicy::default() }
     }
 }
 
@@ -87,10 +91,12 @@ pub struct Host {
     domains: BTreeMap<DomainName, Arc<Domain>>,
     runtime: Runtime,
     registry: Registry,
-    models: Models,
+    models: Arc<Models>,
     options: HostOptions,
     places: Semaphore,
     memory: Mutex<Memory>,
+    quarantine: Quarantine,
+    shadows: Arc<Shadows>,
 }
 
 impl Host {
@@ -106,11 +112,13 @@ impl Host {
         Self {
             domains: domains.into_iter().map(|domain| (domain.name().clone(), Arc::new(domain))).collect(),
             runtime,
+            quarantine: Quarantine::new(options.quarantine.clone(), registry.current()),
             registry,
-            models,
+            models: Arc::new(models),
             places: Semaphore::new(options.asks_at_once),
             options,
             memory: Mutex::default(),
+            shadows: Arc::default(),
         }
     }
 
@@ -137,7 +145,11 @@ impl Host {
 
     /// The models.
     #[must_use]
-    pub const fn models(&self) -> &Models {
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    pub(crate) const fn shared_models(&self) -> &Arc<Models> {
         &self.models
     }
 
@@ -153,6 +165,18 @@ impl Host {
         &self.registry
     }
 
+    /// Components that failed too often.
+    #[must_use]
+    pub const fn quarantine(&self) -> &Quarantine {
+        &self.quarantine
+    }
+
+    /// Components that run beside those in service.
+    #[must_use]
+    pub const fn shadows(&self) -> &Arc<Shadows> {
+        &self.shadows
+    }
+
     /// Asks, and reports progress on the way.
     ///
     /// Dropping the future cancels what is under way, on the database server too.
@@ -161,18 +185,31 @@ impl Host {
     /// [`AskError`] when the request cannot be begun. Once begun, an ask always ends with a record.
     pub async fn ask(&self, request: &AskRequest, reporter: Reporter) -> Result<Finished, AskError> {
         let domain = self.domain(request.domain.as_ref())?;
-        let (zone, fiscal) = domain.calendar();
-        let now = match &request.now {
-            Some(text) => Clock::parse_now(text, zone)?,
-            None => jiff::Timestamp::now(),
-        };
-        let clock = Clock::new(now, zone, fiscal)?;
+        let clock = clock(request, domain)?;
         let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
         let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
         let desk = self.desk(domain, reporter);
         let finished = Ask::new(request, domain, clock, prior, desk).run().await;
         self.remember(&finished);
+        if let Some(Fault::Component(error)) = &finished.fault {
+            self.quarantine.observe(&self.registry, error);
+        }
         Ok(finished)
+    }
+
+    /// Asks with other components than those in service, as a trial: it takes no place of the asks in flight, and leaves
+    /// no trace in the host.
+    pub(crate) async fn ask_apart(
+        &self,
+        request: &AskRequest,
+        domain: &Arc<Domain>,
+        stages: &Arc<StageSet>,
+    ) -> Result<Finished, AskError> {
+        let clock = clock(request, domain)?;
+        let mut desk = self.desk(domain, Reporter::silent());
+        desk.stages = Arc::clone(stages);
+        desk.live = false;
+        Ok(Ask::new(request, domain, clock, None, desk).run().await)
     }
 
     /// The context blocks a model would see for a question, without asking anything of it: planned and linked as an ask
@@ -189,7 +226,9 @@ impl Host {
         let (zone, fiscal) = domain.calendar();
         let clock = Clock::new(jiff::Timestamp::now(), zone, fiscal).map_err(AskError::Now)?;
         let request = AskRequest::new(question.clone());
-        let mut ask = Ask::new(&request, domain, clock, None, self.desk(domain, Reporter::silent()));
+        let mut desk = self.desk(domain, Reporter::silent());
+        desk.live = false;
+        let mut ask = Ask::new(&request, domain, clock, None, desk);
         ask.without_model();
         Ok(ask.context().await?)
     }
@@ -203,6 +242,7 @@ impl Host {
             budget: Budget::new(self.options.deadline),
             reporter,
             entities: Entities::default(),
+            live: true,
             blocks: Vec::new(),
             sent: Vec::new(),
             components: Vec::new(),
@@ -235,4 +275,14 @@ impl Host {
             memory.turns.remove(&oldest);
         }
     }
+}
+
+/// The clock of an ask: the moment its request names, or this one.
+fn clock(request: &AskRequest, domain: &Domain) -> Result<Clock, ClockError> {
+    let (zone, fiscal) = domain.calendar();
+    let now = match &request.now {
+        Some(text) => Clock::parse_now(text, zone)?,
+        None => jiff::Timestamp::now(),
+    };
+    Clock::new(now, zone, fiscal)
 }

@@ -188,7 +188,7 @@ impl Services for DomainServices {
     }
 
     fn find_examples(&self, query: &str, k: u32) -> Vec<retrieval::Example> {
-        let hits = self.domain.knowledge().examples(query, size(k)).into_iter();
+        let hits = self.domain.examples(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Example {
             id: format!("{EXAMPLE}{}", hit.example.id),
             question: hit.example.question.clone(),
@@ -230,7 +230,11 @@ impl Services for DomainServices {
     }
 
     fn check(&self, text: &str) -> Result<sql::Facts, sql::Rejection> {
-        self.domain.gate().check(text).map(|approved| facts(&approved)).map_err(|rejection| rejected(&rejection))
+        self.domain
+            .gate()
+            .check(text)
+            .map(|approved| facts(&approved))
+            .map_err(|rejection| rejected(&rejection))
     }
 
     fn outline(&self, text: &str) -> Result<Vec<sql::Node>, sql::Rejection> {

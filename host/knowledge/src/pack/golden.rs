@@ -22,6 +22,8 @@ pub struct GoldenCase {
     pub sql: Option<Located<String>>,
     /// Further SQL whose result is right too.
     pub accepted_sql: Vec<Located<String>>,
+    /// Whether the question asks for an order of the rows.
+    pub ordered: bool,
     /// The moment it is asked at, RFC 3339 or a date; the moment of the run when absent.
     pub now: Option<String>,
     /// How it must end.
@@ -44,11 +46,7 @@ pub enum GoldenOutcome {
 /// Reads `golden.jsonl`.
 pub(crate) fn read(nodes: Vec<Node>, findings: &Findings) -> Vec<GoldenCase> {
     if let Some(first) = nodes.get(limits::GOLDEN) {
-        findings.add(
-            &first.spot,
-            format!("{} cases", nodes.len()),
-            format!("at most {}", limits::GOLDEN),
-        );
+        findings.add(&first.spot, format!("{} cases", nodes.len()), format!("at most {}", limits::GOLDEN));
     }
     let cases: Vec<GoldenCase> =
         nodes.into_iter().take(limits::GOLDEN).filter_map(|node| read_case(node, findings)).collect();
@@ -74,6 +72,7 @@ fn read_case(node: Node, findings: &Findings) -> Option<GoldenCase> {
     });
     let sql = case.text("sql", limits::SQL);
     let accepted_sql = case.texts("accepted_sql", limits::SQL, limits::ACCEPTED);
+    let ordered = case.flag("ordered").unwrap_or_default();
     let now = case.name("now", limits::NAME);
     if let Some(now) = &now
         && let Err(error) = Clock::parse_now(&now.value, "UTC")
@@ -113,6 +112,7 @@ fn read_case(node: Node, findings: &Findings) -> Option<GoldenCase> {
         question: question?,
         sql,
         accepted_sql,
+        ordered,
         now: now.map(|now| now.value),
         outcome,
     })

@@ -73,6 +73,20 @@ pub struct Document {
     pub text: String,
 }
 
+/// Reads cases from a file that is no part of a pack, in the format of `golden.jsonl`. `file` is what problems call it.
+///
+/// # Errors
+/// [`PackReport`] with every problem.
+pub fn read_golden(file: &str, bytes: Vec<u8>) -> Result<Vec<GoldenCase>, PackReport> {
+    let findings = Findings::default();
+    let file = PackFile { path: file.into(), bytes };
+    file.check_size(&findings);
+    let text = file.text(&findings).unwrap_or_default();
+    let cases = golden::read(read_json_lines(&file.path, text, &findings), &findings);
+    let report = findings.into_report();
+    if report.is_empty() { Ok(cases) } else { Err(report) }
+}
+
 impl Pack {
     /// Reads a pack from its folder.
     ///

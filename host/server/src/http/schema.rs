@@ -33,7 +33,7 @@ fn summary(domain: &Domain) -> Value {
         "description": settings.description,
         "tables": domain.knowledge().views().len(),
         "pack": domain.knowledge().pack_hash(),
-        "examples": domain.suggestions(),
+        "examples": domain.suggestions().collect::<Vec<_>>(),
     })
 }
 
