@@ -21,26 +21,39 @@ const MACHINE: &str = "machine";
 pub struct EquipmentFleet;
 
 impl DomainAdapter for EquipmentFleet {
-    fn canonicalize(_host: &impl Host, question: String, _clock: Clock) -> Result<Vec<Canonical>, StageError> {
+    fn canonicalize(
+        _host: &impl Host,
+        question: String,
+        _clock: Clock,
+    ) -> Result<Vec<Canonical>, StageError> {
         let found = serial::find(&question).into_iter();
         Ok(found
             .map(|serial| Canonical { kind: MACHINE.into(), matched: serial.matched.into(), key: serial.key })
             .collect())
     }
 
-    fn review(host: &impl Host, text: String, facts: Facts, clock: Clock) -> Result<Vec<Finding>, StageError> {
+    fn review(
+        host: &impl Host,
+        text: String,
+        facts: Facts,
+        clock: Clock,
+    ) -> Result<Vec<Finding>, StageError> {
         Ok(rules::findings(&outlined(host, &text)?, &facts, &clock))
     }
 
     fn judge(host: &impl Host, candidate: Candidate) -> Result<Opinion, StageError> {
         if let Some(serial) = serial::find(&candidate.text).iter().find(|serial| !serial.is_key()) {
             let (matched, key) = (serial.matched, &serial.key);
-            return Ok(Opinion::Reject(format!("It names the machine {key} as `{matched}`; knowledge uses the governed key.")));
+            return Ok(Opinion::Reject(format!(
+                "It names the machine {key} as `{matched}`; knowledge uses the governed key."
+            )));
         }
         let Some(sql) = candidate.sql else { return Ok(Opinion::NoObjection) };
         let facts = match host.check(&sql) {
             Ok(facts) => facts,
-            Err(rejection) => return Ok(Opinion::Reject(format!("Its SQL does not pass the gate: {}", rejection.message))),
+            Err(rejection) => {
+                return Ok(Opinion::Reject(format!("Its SQL does not pass the gate: {}", rejection.message)));
+            }
         };
         let scan = rules::raw_serial_scan(&outlined(host, &sql)?, &facts);
         Ok(scan.map_or(Opinion::NoObjection, |finding| Opinion::Reject(finding.message)))

@@ -56,25 +56,29 @@ pub fn findings(tree: &Tree<'_>, facts: &Facts, clock: &Clock) -> Vec<Finding> {
 pub fn raw_serial_scan(tree: &Tree<'_>, facts: &Facts) -> Option<Finding> {
     let read = |raw: &&Raw| facts.columns.iter().any(|column| raw.is(column));
     let raw = RAW.iter().filter(read).find(|raw| {
-        let compared = |literal: &ComparedLiteral| raw.is(&literal.column) && raw.looks_for_serial(&literal.literal);
+        let compared =
+            |literal: &ComparedLiteral| raw.is(&literal.column) && raw.looks_for_serial(&literal.literal);
         facts.literals.iter().any(compared) || scanned(tree, raw)
     })?;
     Some(Finding {
         code: "raw-serial-scan".into(),
         severity: Severity::Block,
-        message: format!("{}.{} holds serials as people write them, so a search in it misses rows.", raw.table, raw.column),
+        message: format!(
+            "{}.{} holds serials as people write them, so a search in it misses rows.",
+            raw.table, raw.column
+        ),
         hint: Some("Compare machine_key with the governed key, such as machine_key = 'MK-00412'.".into()),
     })
 }
 
-/// Whether the column is inside a call or an operator together with a serial, or with another such column.
+/// Whether the column is inside a call or an operator together with a serial, or is compared with another such column.
 fn scanned(tree: &Tree<'_>, raw: &Raw) -> bool {
-    let is_raw = |at: usize| tree.column(at).is_some_and(|name| RAW.iter().any(|raw| raw.only && raw.column == name));
+    let is_raw = |at: usize| tree.column(at).is_some_and(|name| RAW.iter().any(|raw| raw.column == name));
     tree.of_kind("column").filter(|at| tree.column(*at).as_deref() == Some(raw.column)).any(|at| {
         let expression = tree.expression(at);
         tree.inside(expression).any(|other| {
             let serial = tree.is(other, "literal") && raw.looks_for_serial(tree.written(other));
-            serial || (raw.only && other != at && is_raw(other) && tree.compares(expression))
+            serial || (other != at && is_raw(other) && tree.compares(expression))
         })
     })
 }
@@ -82,12 +86,7 @@ fn scanned(tree: &Tree<'_>, raw: &Raw) -> bool {
 /// Meter readings without a range of time: every partition would be read.
 fn unbounded_time(tree: &Tree<'_>, facts: &Facts) -> Option<Finding> {
     facts.tables.iter().any(|table| table.schema == SCHEMA && table.name == "meter_readings").then_some(())?;
-    let compared = |literal: &ComparedLiteral| {
-        in_fleet(&literal.column, "meter_readings")
-            && literal.column.column == "read_on"
-            && ["=", "<", "<=", ">", ">=", "BETWEEN", "IN"].contains(&literal.operator.as_str())
-    };
-    if facts.literals.iter().any(compared) || restricted(tree, "read_on") {
+    if restricted(tree, "read_on") {
         return None;
     }
     Some(Finding {
@@ -106,13 +105,19 @@ fn unbounded_time(tree: &Tree<'_>, facts: &Facts) -> Option<Finding> {
 /// `extract(year FROM read_on) = 2026`.
 fn restricted(tree: &Tree<'_>, column: &str) -> bool {
     tree.of_kind("operator").filter(|at| tree.compares(*at)).any(|at| {
-        let clause = tree.around(at).find(|around| ["where", "target", "having", "case"].iter().any(|kind| tree.is(*around, kind)));
+        let clause = tree
+            .around(at)
+            .find(|around| ["where", "target", "having", "case"].iter().any(|kind| tree.is(*around, kind)));
         let joined = || tree.around(at).any(|around| tree.is(around, "other") && tree.name(around) == "join");
-        let condition = clause.map_or_else(joined, |clause| tree.is(clause, "where") || (tree.is(clause, "target") && joined()));
+        let condition = clause.map_or_else(joined, |clause| {
+            tree.is(clause, "where") || (tree.is(clause, "target") && joined())
+        });
         let has = |want: &dyn Fn(usize) -> bool| tree.inside(at).any(want);
         condition
             && has(&|inside| tree.column(inside).as_deref() == Some(column))
-            && has(&|inside| tree.is(inside, "literal") || (tree.is(inside, "function") && !holds(tree, inside, column)))
+            && has(&|inside| {
+                tree.is(inside, "literal") || (tree.is(inside, "function") && !holds(tree, inside, column))
+            })
     })
 }
 
@@ -127,9 +132,12 @@ fn summed_counter(tree: &Tree<'_>, facts: &Facts) -> Option<Finding> {
         .iter()
         .any(|column| in_fleet(column, "meter_readings") && column.column == "counter_hours")
         .then_some(())?;
-    let summed = tree.of_kind("column").filter(|at| tree.column(*at).as_deref() == Some("counter_hours")).any(|at| {
-        tree.around(at).next().is_some_and(|call| tree.is(call, "function") && matches!(tree.name(call), "sum" | "avg"))
-    });
+    let summed =
+        tree.of_kind("column").filter(|at| tree.column(*at).as_deref() == Some("counter_hours")).any(|at| {
+            tree.around(at)
+                .next()
+                .is_some_and(|call| tree.is(call, "function") && matches!(tree.name(call), "sum" | "avg"))
+        });
     summed.then(|| Finding {
         code: "summed-counter".into(),
         severity: Severity::Block,
@@ -140,7 +148,8 @@ fn summed_counter(tree: &Tree<'_>, facts: &Facts) -> Option<Finding> {
 
 /// Amounts of invoices whatever their state.
 fn all_invoice_states(facts: &Facts) -> Option<Finding> {
-    let reads = |name: &str| facts.columns.iter().any(|column| in_fleet(column, "invoices") && column.column == name);
+    let reads =
+        |name: &str| facts.columns.iter().any(|column| in_fleet(column, "invoices") && column.column == name);
     ((reads("net_amount") || reads("vat_amount")) && !reads("state")).then(|| Finding {
         code: "all-invoice-states".into(),
         severity: Severity::Warn,
@@ -165,7 +174,9 @@ fn month_not_closed(facts: &Facts, clock: &Clock) -> Option<Finding> {
     (!facts.literals.iter().any(before)).then(|| Finding {
         code: "month-not-closed".into(),
         severity: Severity::Warn,
-        message: "The monthly table is refreshed when a month is closed: the present month is not in this figure.".into(),
+        message:
+            "The monthly table is refreshed when a month is closed: the present month is not in this figure."
+                .into(),
         hint: None,
     })
 }

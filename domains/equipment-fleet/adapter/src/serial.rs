@@ -35,7 +35,8 @@ pub fn find(text: &str) -> Vec<Serial<'_>> {
     let mut before = None;
     let mut until = 0;
     for (start, c) in text.char_indices() {
-        let begins = start >= until && !before.is_some_and(|before: char| before.is_alphanumeric() || before == '_');
+        let begins =
+            start >= until && !before.is_some_and(|before: char| before.is_alphanumeric() || before == '_');
         before = Some(c);
         if !begins {
             continue;
@@ -100,10 +101,25 @@ mod tests {
     #[test]
     fn every_spelling_gives_the_same_key() {
         for matched in [
-            "SN-00412", "sn 412", "S/N 00412-A", "SN00412", "s/n:412", "Serial no. 412", "S.N. 00412", "sn0412/B",
-            "serial #412", "serial number 412", "MK-00412", "mk 412", "SN - 412", "SN\u{2011}00412", "sn412c",
+            "SN-00412",
+            "sn 412",
+            "S/N 00412-A",
+            "SN00412",
+            "s/n:412",
+            "Serial no. 412",
+            "S.N. 00412",
+            "sn0412/B",
+            "serial #412",
+            "serial number 412",
+            "MK-00412",
+            "mk 412",
+            "SN - 412",
+            "SN\u{2011}00412",
+            "sn412c",
         ] {
-            for text in [format!("Downtime of {matched} in 2025?"), matched.to_owned(), format!("({matched}).")] {
+            for text in
+                [format!("Downtime of {matched} in 2025?"), matched.to_owned(), format!("({matched}).")]
+            {
                 let found = find(&text);
                 assert_eq!(found, [Serial { matched, key: "MK-00412".into() }], "{text}");
             }
@@ -113,8 +129,22 @@ mod tests {
     #[test]
     fn what_is_no_serial_is_left_alone() {
         for text in [
-            "", "How many machines?", "revenue in 2025", "snow 412", "asn 412", "serials 412", "serial killers 412",
-            "SN 1234567", "SN-0", "SN", "sn412ab", "sn_412", "MK", "RC-24-0412", "\u{1f69c} 412", "sn .....412",
+            "",
+            "How many machines?",
+            "revenue in 2025",
+            "snow 412",
+            "asn 412",
+            "serials 412",
+            "serial killers 412",
+            "SN 1234567",
+            "SN-0",
+            "SN",
+            "sn412ab",
+            "sn_412",
+            "MK",
+            "RC-24-0412",
+            "\u{1f69c} 412",
+            "sn .....412",
         ] {
             assert_eq!(find(text), [], "{text}");
         }
@@ -122,7 +152,8 @@ mod tests {
 
     #[test]
     fn several_are_found_in_their_order_and_their_number_is_limited() {
-        let keys: Vec<String> = find("sn 412, MK-00423 and S/N 7-B").into_iter().map(|serial| serial.key).collect();
+        let keys: Vec<String> =
+            find("sn 412, MK-00423 and S/N 7-B").into_iter().map(|serial| serial.key).collect();
         assert_eq!(keys, ["MK-00412", "MK-00423", "MK-00007"]);
         assert_eq!(find(&"sn 412 ".repeat(1_000)).len(), SERIALS);
     }

@@ -3,8 +3,8 @@
 use airlock_plugin_sdk::contract::sql::Node;
 
 /// Comparisons, as an outline names them.
-const COMPARISONS: [&str; 13] =
-    ["=", "<", "<=", ">", ">=", "<>", "!=", "~", "~*", "~~", "~~*", "BETWEEN", "BETWEEN SYMMETRIC"];
+const COMPARISONS: [&str; 12] =
+    ["=", "<", "<=", ">", ">=", "<>", "~", "~*", "~~", "~~*", "BETWEEN", "BETWEEN SYMMETRIC"];
 
 /// An outline with the text it is of.
 pub struct Tree<'t> {
@@ -57,8 +57,7 @@ impl<'t> Tree<'t> {
     /// Whether a node is a comparison.
     #[must_use]
     pub fn compares(&self, at: usize) -> bool {
-        self.is(at, "operator") && COMPARISONS.contains(&self.name(at).trim_start_matches('!'))
-            || self.is(at, "operator") && self.name(at) == "!="
+        self.is(at, "operator") && COMPARISONS.contains(&self.name(at))
     }
 
     /// The nodes inside a node.
@@ -107,9 +106,12 @@ mod tests {
 
     #[test]
     fn names_are_read_as_the_catalogue_spells_them() {
-        for (name, want) in
-            [("plate_text", "plate_text"), ("m.Plate_Text", "plate_text"), ("l.\"SerialNo\"", "SerialNo"), ("\"a.b\"", "a.b")]
-        {
+        for (name, want) in [
+            ("plate_text", "plate_text"),
+            ("m.Plate_Text", "plate_text"),
+            ("l.\"SerialNo\"", "SerialNo"),
+            ("\"a.b\"", "a.b"),
+        ] {
             assert_eq!(last_part(name), want);
         }
     }
