@@ -37,7 +37,11 @@ pub async fn host(config: &Config) -> anyhow::Result<Host> {
             config.domains.display()
         )));
     }
-    let options = HostOptions { deadline: config.ask_deadline, asks_at_once: config.asks_at_once };
+    let options = HostOptions {
+        deadline: config.ask_deadline,
+        asks_at_once: config.asks_at_once,
+        ..HostOptions::default()
+    };
     Ok(Host::new(domains, runtime, registry, models, options))
 }
 

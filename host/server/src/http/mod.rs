@@ -47,8 +47,7 @@ impl FromRef<App> for health::LastReport {
 pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
     Router::new()
         .route("/", get(page::index))
-        .route("/app.js", get(page::script))
-        .route("/app.css", get(page::style))
+        .route("/page/{file}", get(page::file))
         .route("/api/ask", post(ask::ask))
         .route("/api/schema", get(schema::schema))
         .route("/api/domains", get(schema::domains))

@@ -1,16 +1,35 @@
-//! The page: three files in the binary, no build step, nothing loaded from elsewhere.
+//! The page: files in the binary, no build step, nothing loaded from elsewhere.
 
+use axum::extract::Path;
 use axum::http::HeaderName;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
+
+use super::problem::not_found;
 
 /// Nothing inline, nothing from elsewhere, no frame around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-fn file(kind: &'static str, text: &'static str) -> impl IntoResponse {
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Name, type and text of each file under `/page/`.
+const FILES: [(&str, &str, &str); 10] = [
+    ("app.css", "text/css; charset=utf-8", include_str!("../../page/app.css")),
+    ("app.js", SCRIPT, include_str!("../../page/app.js")),
+    ("asking.js", SCRIPT, include_str!("../../page/asking.js")),
+    ("chart.js", SCRIPT, include_str!("../../page/chart.js")),
+    ("dom.js", SCRIPT, include_str!("../../page/dom.js")),
+    ("endings.js", SCRIPT, include_str!("../../page/endings.js")),
+    ("health.js", SCRIPT, include_str!("../../page/health.js")),
+    ("schema.js", SCRIPT, include_str!("../../page/schema.js")),
+    ("sql.js", SCRIPT, include_str!("../../page/sql.js")),
+    ("table.js", SCRIPT, include_str!("../../page/table.js")),
+];
+
+fn with_headers(kind: &'static str, text: &'static str) -> Response {
     let headers: [(HeaderName, &str); 5] = [
         (CONTENT_TYPE, kind),
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -18,20 +37,18 @@ fn file(kind: &'static str, text: &'static str) -> impl IntoResponse {
         (REFERRER_POLICY, "no-referrer"),
         (CACHE_CONTROL, "no-cache"),
     ];
-    (headers, text)
+    (headers, text).into_response()
 }
 
 /// The page itself.
-pub async fn index() -> impl IntoResponse {
-    file("text/html; charset=utf-8", include_str!("../../page/index.html"))
+pub async fn index() -> Response {
+    with_headers("text/html; charset=utf-8", include_str!("../../page/index.html"))
 }
 
-/// Its script.
-pub async fn script() -> impl IntoResponse {
-    file("text/javascript; charset=utf-8", include_str!("../../page/app.js"))
-}
-
-/// Its style.
-pub async fn style() -> impl IntoResponse {
-    file("text/css; charset=utf-8", include_str!("../../page/app.css"))
+/// One of its files.
+pub async fn file(Path(name): Path<String>) -> Response {
+    match FILES.iter().find(|(known, _, _)| *known == name) {
+        Some((_, kind, text)) => with_headers(kind, text),
+        None => not_found().await.into_response(),
+    }
 }

@@ -1,0 +1,257 @@
+//! What served when: a file that only grows, and a copy of each component that was swapped in.
+//!
+//! `plugins/history.jsonl` in the host's data folder holds an entry a line; `plugins/components/SHA256.wasm` the copies. One
+//! host writes them; any number may read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use airlock_pipeline::{Quarantined, Served, ShadowReport};
+use airlock_runtime::{DomainScope, Stage};
+use airlock_types::ContentHash;
+use anyhow::Context;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::exit::usage;
+use crate::operator::Verified;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When.
+    pub at: Timestamp,
+    /// The stage.
+    pub stage: Stage,
+    /// The domains.
+    pub domains: DomainScope,
+    /// Who: the user of the operator's socket, or the host itself.
+    pub by: String,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// An operator put a component in service.
+    Swapped {
+        /// What served before.
+        from: Option<Served>,
+        /// What serves since.
+        to: Served,
+        /// The difference of their grants.
+        grant: Vec<String>,
+        /// How both did on golden cases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verified: Option<Verified>,
+        /// Whether it went in although something got worse.
+        #[serde(default)]
+        forced: bool,
+    },
+    /// A swap was refused because golden cases got worse.
+    Refused {
+        /// What goes on serving.
+        from: Option<Served>,
+        /// What does not.
+        to: Served,
+        /// How both did.
+        verified: Verified,
+    },
+    /// An operator went back.
+    RolledBack {
+        /// What served.
+        from: Option<Served>,
+        /// What serves since; nothing when the domain has none of its own any more and there is none for all.
+        to: Option<Served>,
+    },
+    /// The host took a component out of service.
+    Quarantined {
+        /// Which and why.
+        quarantined: Quarantined,
+    },
+    /// A candidate ran beside what serves.
+    Shadowed {
+        /// How it compares.
+        report: ShadowReport,
+    },
+}
+
+/// The history of the host that holds it open.
+pub struct History {
+    folder: PathBuf,
+    file: Mutex<File>,
+    /// Held as long as the history is open.
+    _lock: File,
+}
+
+fn folder(data: &Path) -> PathBuf {
+    data.join("plugins")
+}
+
+fn path(data: &Path) -> PathBuf {
+    folder(data).join("history.jsonl")
+}
+
+/// Where the copy of a component is.
+pub fn copy(data: &Path, digest: ContentHash) -> PathBuf {
+    folder(data).join("components").join(format!("{digest}.wasm"))
+}
+
+/// Reads the history in a data folder, oldest first; empty when there is none.
+///
+/// # Errors
+/// When it cannot be read, or a line of it is no entry. A last line that was not written to its end does not count.
+pub fn read(data: &Path) -> anyhow::Result<Vec<Entry>> {
+    let path = path(data);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    };
+    let whole = text.rfind('\n').map_or("", |end| text.get(..end).unwrap_or_default());
+    let mut entries = Vec::new();
+    for (line, number) in whole.lines().zip(1..) {
+        entries.push(serde_json::from_str(line).map_err(|error| {
+            usage(format!(
+                "{}:{number}: not an entry of the history ({error}); what serves follows from it, so mend the line or move \
+                 the file away",
+                path.display()
+            ))
+        })?);
+    }
+    Ok(entries)
+}
+
+impl History {
+    /// Opens the history in a data folder for the one host that writes it.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or another host has it open.
+    pub fn open(data: &Path) -> anyhow::Result<Self> {
+        let folder = folder(data);
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join("components")).map_err(
+            |error| {
+                usage(format!(
+                    "server.data: {} cannot be made ({error}): name a folder that this user may write",
+                    folder.display()
+                ))
+            },
+        )?;
+        let open = |name: &str| {
+            let path = folder.join(name);
+            let opened =
+                OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path);
+            opened.with_context(|| format!("{} cannot be opened", path.display()))
+        };
+        let lock = open(".lock")?;
+        lock.try_lock().map_err(|_| {
+            usage(format!(
+                "server.data: another host keeps its history in {}; give each host a folder of its own",
+                folder.display()
+            ))
+        })?;
+        let mut file = open("history.jsonl")?;
+        drop_torn_line(&mut file).context("the history of components cannot be mended")?;
+        Ok(Self { folder, file: Mutex::new(file), _lock: lock })
+    }
+
+    /// Adds an entry, on disk before this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&self, entry: &Entry) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(&line)?;
+        file.sync_data()
+    }
+
+    /// Keeps a copy of a component, on disk before this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep(&self, digest: ContentHash, bytes: &[u8]) -> std::io::Result<()> {
+        let folder = self.folder.join("components");
+        let path = folder.join(format!("{digest}.wasm"));
+        if std::fs::read(&path).is_ok_and(|kept| ContentHash::of(kept) == digest) {
+            return Ok(());
+        }
+        let part = folder.join(format!(".{digest}.part"));
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&part, &path)?;
+        File::open(&folder)?.sync_all()
+    }
+}
+
+/// A host that died while it wrote left half a line; what follows must not be glued to it.
+fn drop_torn_line(file: &mut File) -> std::io::Result<()> {
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut text)?;
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        tracing::warn!("the last entry of the history of components was not written to its end; it is dropped");
+        file.set_len(whole as u64)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(to: &str) -> Entry {
+        Entry {
+            at: "2026-07-01T10:00:00Z".parse().unwrap(),
+            stage: Stage::Repair,
+            domains: DomainScope::Any,
+            by: "uid 0".to_owned(),
+            event: Event::RolledBack {
+                from: None,
+                to: Some(Served { component: to.to_owned(), digest: ContentHash::of(to) }),
+            },
+        }
+    }
+
+    #[test]
+    fn entries_outlive_the_host_and_a_torn_line_does_not() {
+        let data = tempfile::tempdir().unwrap();
+        assert_eq!(read(data.path()).unwrap(), []);
+        let history = History::open(data.path()).unwrap();
+        assert!(History::open(data.path()).is_err(), "one writer");
+        history.append(&entry("a")).unwrap();
+        drop(history);
+        let file = path(data.path());
+        let mut text = std::fs::read_to_string(&file).unwrap();
+        text.push_str("{\"at\": \"2026");
+        std::fs::write(&file, &text).unwrap();
+        assert_eq!(read(data.path()).unwrap(), [entry("a")]);
+        let history = History::open(data.path()).unwrap();
+        history.append(&entry("b")).unwrap();
+        assert_eq!(read(data.path()).unwrap(), [entry("a"), entry("b")]);
+        std::fs::write(&file, "nonsense\n{}\n").unwrap();
+        assert!(read(data.path()).unwrap_err().to_string().contains("history.jsonl:1"));
+    }
+
+    #[test]
+    fn a_copy_that_was_damaged_is_written_again() {
+        let data = tempfile::tempdir().unwrap();
+        let history = History::open(data.path()).unwrap();
+        let digest = ContentHash::of(b"bytes");
+        history.keep(digest, b"bytes").unwrap();
+        let copy = copy(data.path(), digest);
+        std::fs::write(&copy, b"other").unwrap();
+        history.keep(digest, b"bytes").unwrap();
+        assert_eq!(std::fs::read(copy).unwrap(), b"bytes");
+    }
+}

@@ -1,0 +1,14 @@
+//! Components as an operator sees them: grants, candidates, what served when, and how that comes back at a start.
+
+mod candidate;
+mod grants;
+mod history;
+mod ledger;
+mod listed;
+mod restore;
+
+pub use candidate::{Candidate, Refusal};
+pub use grants::{Reviewed, difference};
+pub use history::{Entry, Event, History, read};
+pub use listed::{Listed, Serving};
+pub use restore::restore;
