@@ -40,6 +40,7 @@ pub(crate) struct Collector {
     tables: HashSet<Arc<TableRef>>,
     columns: HashSet<Arc<ColumnRef>>,
     functions: HashSet<String>,
+    literals: HashSet<(usize, ColumnRef)>,
 }
 
 impl Collector {
@@ -62,8 +63,12 @@ impl Collector {
         }
     }
 
+    /// A part of the text that is walked more than once has its literals once.
     pub(crate) fn literal(&mut self, literal: ComparedLiteral) {
-        self.facts.literals.push(literal);
+        let key = (literal.span.start, literal.column.clone());
+        if self.literals.insert(key) {
+            self.facts.literals.push(literal);
+        }
     }
 
     pub(crate) fn finish(self) -> Facts {

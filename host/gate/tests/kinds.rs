@@ -110,6 +110,18 @@ fn each_kind_of_trespass_has_its_code() {
         ),
         ("SELECT generate_series(timestamptz '1900-01-01', now(), '1 second')", "large-value"),
         ("SELECT string_agg(repeat('x', 9999), '') FROM generate_series(1, 100000)", "large-value"),
+        (
+            "WITH RECURSIVE t(s) AS (SELECT 'x' UNION ALL SELECT s || s FROM t) SELECT max(length(s)) FROM t",
+            "large-value",
+        ),
+        (
+            "WITH RECURSIVE t(a, b) AS (SELECT 'x', 'y' UNION ALL SELECT b, concat(a, b) FROM t) SELECT count(*) FROM t",
+            "large-value",
+        ),
+        (
+            "WITH RECURSIVE t AS (SELECT ARRAY[1] AS s UNION ALL SELECT array_cat(s, s) FROM t) SELECT count(*) FROM t",
+            "large-value",
+        ),
         ("SELECT 10::numeric ^ 120000", "large-value"),
         ("SELECT factorial(100000)", "large-value"),
         // XML
@@ -152,6 +164,10 @@ fn honest_statements_are_accepted() {
         "SELECT id AS pg_sleep FROM orders ORDER BY pg_sleep",
         "WITH orders AS (SELECT 1 AS x) SELECT x FROM orders",
         "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT n FROM t",
+        "WITH RECURSIVE t AS (SELECT id, name AS path, name FROM customers UNION ALL SELECT o.id, t.path || ' > ' || t.name, 'x' \
+         FROM orders o JOIN t ON t.id = o.customer_id) SELECT path FROM t",
+        "WITH RECURSIVE t(part, rest) AS (SELECT '', 'a,b,c' UNION ALL SELECT split_part(rest, ',', 1), \
+         substring(rest from position(',' in rest) + 1) FROM t WHERE rest <> '') SELECT part FROM t",
         "SELECT sum(total) OVER w FROM orders WINDOW w AS (PARTITION BY status ORDER BY placed_at)",
         "SELECT total AS t FROM orders ORDER BY t",
     ] {
@@ -297,6 +313,9 @@ fn long_and_deep_texts_are_refused_quickly_and_chains_are_not() {
         format!("SELECT a{}", ".a".repeat(2_000)),
         format!("SELECT 1 WHERE 1 IN (1{})", ",1".repeat(30_000)),
         chain(20_000, " + 1"),
+        (1..30).fold("WITH t0 AS (SELECT * FROM orders)".to_owned(), |with, level| {
+            format!("{with}, t{level} AS (SELECT a.*, b.* FROM t{0} a, t{0} b)", level - 1)
+        }) + " SELECT count(*) FROM t29",
         chain(3_000, " UNION SELECT 1"),
         chain(3_000, "::int"),
     ];
@@ -319,6 +338,22 @@ fn long_and_deep_texts_are_refused_quickly_and_chains_are_not() {
             panic!("{shown}: {rejection}");
         }
     }
+}
+
+#[test]
+fn rows_of_rows_of_rows_are_judged_in_bounded_time() {
+    let gate = shop::gate(150_018);
+    let many = |of: &str| (0..400).map(|n| format!("{of} AS c{n}")).collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "SELECT {} FROM (SELECT {} FROM (SELECT {} FROM orders a) a) a",
+        many("count(a)"),
+        many("a"),
+        many("a")
+    );
+    let started = std::time::Instant::now();
+    let _ = gate.check(&sql);
+    // Unbounded it would look at 64 million fields for each of 400 columns.
+    assert!(started.elapsed().as_secs() < 60);
 }
 
 #[test]

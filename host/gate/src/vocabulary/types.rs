@@ -14,6 +14,9 @@ use crate::scope::{Column, Kind, Value};
 /// How deep composite types are followed.
 const COMPOSITE_DEPTH: usize = 8;
 
+/// How many types are looked at to judge one value; rows of rows of rows can hold more than anybody has time for.
+const TYPES_LOOKED_AT: usize = 20_000;
+
 impl Vocabulary {
     /// What is to be known about a value of this stored type.
     pub(crate) fn kind(&self, name: &TableRef, array: bool) -> Kind {
@@ -58,56 +61,58 @@ impl Vocabulary {
 
     /// Whether computing with such a value may run code that nobody vetted.
     pub(crate) fn is_opaque(&self, kind: &Kind) -> bool {
-        self.opaque_within(kind, false, 0)
+        self.opaque_within(kind, false, 0, &mut { TYPES_LOOKED_AT })
     }
 
     /// The same for functions that write rows as JSON: nested rows are written field by field, so only casts of
     /// their fields matter.
     pub(crate) fn is_opaque_as_json(&self, kind: &Kind) -> bool {
-        self.opaque_within(kind, true, 0)
+        self.opaque_within(kind, true, 0, &mut { TYPES_LOOKED_AT })
     }
 
     /// Whether comparing such values may run operators that nobody vetted.
     pub(crate) fn has_foreign_operators(&self, kind: &Kind) -> bool {
-        self.operated_within(kind, 0)
+        self.operated_within(kind, 0, &mut { TYPES_LOOKED_AT })
     }
 
-    fn operated_within(&self, kind: &Kind, depth: usize) -> bool {
-        if depth > COMPOSITE_DEPTH {
+    fn operated_within(&self, kind: &Kind, depth: usize, budget: &mut usize) -> bool {
+        *budget = budget.saturating_sub(1);
+        if depth > COMPOSITE_DEPTH || *budget == 0 {
             return true;
         }
         match kind {
             Kind::Plain => false,
-            Kind::ArrayOf(of) => self.operated_within(of, depth + 1),
+            Kind::ArrayOf(of) => self.operated_within(of, depth + 1, budget),
             Kind::Row(columns) => {
-                columns.iter().any(|column| self.operated_within(&column.value.kind, depth + 1))
+                columns.iter().any(|column| self.operated_within(&column.value.kind, depth + 1, budget))
             }
             Kind::Named { name, .. } => {
                 let row = Kind::Named { name: Arc::clone(name), array: false };
                 self.operated.contains(&**name)
                     || self
                         .fields(&row)
-                        .is_some_and(|fields| self.operated_within(&Kind::Row(fields), depth + 1))
+                        .is_some_and(|fields| self.operated_within(&Kind::Row(fields), depth + 1, budget))
             }
         }
     }
 
-    fn opaque_within(&self, kind: &Kind, by_fields: bool, depth: usize) -> bool {
-        if depth > COMPOSITE_DEPTH {
+    fn opaque_within(&self, kind: &Kind, by_fields: bool, depth: usize, budget: &mut usize) -> bool {
+        *budget = budget.saturating_sub(1);
+        if depth > COMPOSITE_DEPTH || *budget == 0 {
             return true;
         }
         match kind {
             Kind::Plain => false,
-            Kind::ArrayOf(of) => self.opaque_within(of, by_fields, depth + 1),
-            Kind::Row(columns) => {
-                columns.iter().any(|column| self.opaque_within(&column.value.kind, by_fields, depth + 1))
-            }
+            Kind::ArrayOf(of) => self.opaque_within(of, by_fields, depth + 1, budget),
+            Kind::Row(columns) => columns
+                .iter()
+                .any(|column| self.opaque_within(&column.value.kind, by_fields, depth + 1, budget)),
             Kind::Named { name, .. } => {
                 let row = Kind::Named { name: Arc::clone(name), array: false };
                 match self.fields(&row) {
                     Some(fields) => {
                         let own = !by_fields && self.opaque.contains(&**name);
-                        own || self.opaque_within(&Kind::Row(fields), by_fields, depth + 1)
+                        own || self.opaque_within(&Kind::Row(fields), by_fields, depth + 1, budget)
                     }
                     // A type nobody described cannot be judged.
                     None => true,

@@ -338,6 +338,7 @@ impl Walk<'_> {
             let level = Level { items: &items, outer: scope.level };
             self.computed(node, &Scope { level: Some(&level), ctes: scope.ctes.clone() })?;
         }
+        self.count_joined(left.columns.len() + right.columns.len())?;
         let mut columns: Vec<Column> = Vec::with_capacity(left.columns.len() + right.columns.len());
         let is_merged = |column: &Column| merged.iter().any(|merged| merged.name == column.name);
         columns.extend(merged.iter().cloned());

@@ -6,7 +6,7 @@ use pg_query::protobuf::{AConst, AExprKind, FuncCall, Node, a_const};
 use super::names::strings;
 use super::{Checked, Walk, inner};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::Value;
+use crate::scope::{Column, Value};
 
 /// Largest constant exponent: numeric powers grow in digits and in time.
 const EXPONENT: i128 = 1_000;
@@ -16,6 +16,9 @@ const FACTORIAL: i128 = 2_000;
 const SERIES_TOGETHER: u64 = 10;
 /// Aggregates over series may build this many times what one value may.
 const AGGREGATED: u64 = 64;
+
+/// What a value counts for at the start of a turn of a recursive query.
+pub(super) const TURN_BYTES: u64 = 1_000;
 
 impl Walk<'_> {
     /// Refuses a value that the text alone makes large.
@@ -28,6 +31,18 @@ impl Walk<'_> {
             self.limits.value_bytes
         ))
         .at(location))
+    }
+
+    /// Refuses a recursive query whose turns multiply a value: thirty of them make a gigabyte of one letter.
+    pub(super) fn grows_slowly(&self, before: &[Column], after: &[Column]) -> Checked<()> {
+        for (before, after) in before.iter().zip(after) {
+            let (was, is) = (before.value.bytes, after.value.bytes);
+            if is >= 2 * TURN_BYTES && is.saturating_mul(5) > was.saturating_mul(7) {
+                return Err(large(format!("each turn of the recursive query multiplies \"{}\"", after.name))
+                    .hint("Let a turn add to a value, not multiply it."));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a constant exponent that is out of all proportion.
@@ -74,7 +89,10 @@ impl Walk<'_> {
                 }
                 sum.saturating_add(width)
             }
-            "concat" | "concat_ws" => sum,
+            "concat" | "concat_ws" | "array_append" | "array_cat" | "array_prepend" | "json_build_array"
+            | "json_build_object" | "jsonb_build_array" | "jsonb_build_object" | "jsonb_insert"
+            | "jsonb_set" | "overlay" => sum,
+            "encode" | "quote_ident" | "quote_literal" | "quote_nullable" => bytes(0).saturating_mul(2),
             "pow" | "power" => {
                 self.exponent(argument(1), at)?;
                 return Ok(32);
@@ -101,7 +119,7 @@ impl Walk<'_> {
                 }
                 return Ok(sum);
             }
-            _ => return Ok(sum.max(8)),
+            _ => return Ok(values.iter().map(|value| value.bytes).max().unwrap_or(0).max(8)),
         };
         self.small_enough(built, at)?;
         Ok(built)

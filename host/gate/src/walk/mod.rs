@@ -27,6 +27,12 @@ pub(crate) use names::strings;
 /// What every step of the walk returns.
 type Checked<T> = Result<T, Box<Refusal>>;
 
+/// PostgreSQL's own limit of columns in a result.
+const RESULT_COLUMNS: usize = 1_664;
+
+/// Most columns that the joins of a statement may put together.
+const JOINED_COLUMNS: usize = 1_000_000;
+
 /// Names the walk met, for the second opinion.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -46,6 +52,8 @@ pub(crate) struct Walk<'w> {
     pub(crate) seen: Seen,
     depth: usize,
     nodes: usize,
+    /// Columns that joins have put together.
+    joined: usize,
     /// Rows that series with constant bounds make together in the FROM that is being read.
     series: u64,
 }
@@ -61,6 +69,7 @@ impl<'w> Walk<'w> {
             seen: Seen::default(),
             depth: 0,
             nodes: 0,
+            joined: 0,
             series: 1,
         }
     }
@@ -84,6 +93,25 @@ impl<'w> Walk<'w> {
         let outcome = step(self);
         self.depth -= 1;
         outcome
+    }
+
+    /// Bounds the columns of one result: stars over stars double with every level.
+    fn few_columns(&self, columns: usize) -> Checked<()> {
+        if columns <= RESULT_COLUMNS {
+            return Ok(());
+        }
+        let message = format!("a result has more than {RESULT_COLUMNS} columns");
+        Err(Refusal::new(RejectionCode::TooManyNodes, message).hint("Name the columns that are needed."))
+    }
+
+    /// Bounds the columns that all joins put together.
+    fn count_joined(&mut self, columns: usize) -> Checked<()> {
+        self.joined = self.joined.saturating_add(columns);
+        if self.joined <= JOINED_COLUMNS {
+            return Ok(());
+        }
+        Err(Refusal::new(RejectionCode::TooManyNodes, "the joins put too many columns together")
+            .hint("Join fewer relations at once."))
     }
 
     fn count_node(&mut self) -> Checked<()> {

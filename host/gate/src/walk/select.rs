@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pg_query::NodeEnum;
 use pg_query::protobuf::{CommonTableExpr, Node, SelectStmt, SetOperation, SortBy, WindowDef, WithClause};
 
+use super::limits::TURN_BYTES;
 use super::names::{figure, find_in, renamed, strings};
 use super::{Checked, Walk, inner, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
@@ -138,6 +139,7 @@ impl Walk<'_> {
             let first = walk.select(left, &scope)?;
             let inside = scope.with_cte(name, Cte::Known(renamed(&first, names)));
             let second = walk.select(right, &inside)?;
+            walk.turns(right, &first, name, names, &scope)?;
             let columns = walk.united(&first, &second);
             if !query.all {
                 columns.iter().try_for_each(|column| walk.comparable(&column.value, -1))?;
@@ -145,6 +147,34 @@ impl Walk<'_> {
             walk.sorted_result(query, &columns, &scope)?;
             Ok(columns)
         })
+    }
+
+    /// Two more turns of a recursive query, with values of a known size, to see whether they multiply.
+    fn turns(
+        &mut self,
+        right: &SelectStmt,
+        first: &[Column],
+        name: &str,
+        names: &[Arc<str>],
+        scope: &Scope<'_>,
+    ) -> Checked<()> {
+        let mut turn: Vec<Column> = first.to_vec();
+        for column in &mut turn {
+            column.value.bytes = TURN_BYTES;
+        }
+        let mut sizes = Vec::new();
+        for _ in 0..2 {
+            let inside = scope.with_cte(name, Cte::Known(renamed(&turn, names)));
+            let next = self.select(right, &inside)?;
+            for (column, next) in turn.iter_mut().zip(next.iter()) {
+                column.value.bytes = next.value.bytes;
+            }
+            sizes.push(turn.clone());
+        }
+        match sizes.as_slice() {
+            [before, after] => self.grows_slowly(before, after),
+            _ => Ok(()),
+        }
     }
 
     /// The names of a column alias list.
@@ -323,10 +353,12 @@ impl Walk<'_> {
             let value = inner(&target.val).ok_or_else(|| unsupported("this output column"))?;
             if let Some(expanded) = self.star_target(value, scope)? {
                 columns.extend(expanded);
+                self.few_columns(columns.len())?;
                 continue;
             }
             let name = if target.name.is_empty() { figure(Some(value)) } else { &target.name };
             let name = Arc::from(name);
+            self.few_columns(columns.len() + 1)?;
             columns.push(Column { name, value: self.output(value, scope)? });
         }
         Ok(columns)
