@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::entity::Entity;
-use airlock_plugin_sdk::question::grammar::{Op, Reading};
+use airlock_plugin_sdk::question::grammar::{Chunk, Op, Reading};
 use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::question::tokens::TokenKind;
 use airlock_plugin_sdk::{ColumnRef, Host};
@@ -28,6 +28,8 @@ pub enum Target {
     Condition(usize),
     /// Words that only say again what a measure is made of: `how many units did we lose`.
     Support,
+    /// A unit of time that stays one, though a column is called so.
+    Step,
     /// Text in quotation marks that no index knows.
     Literal(String),
 }
@@ -96,6 +98,14 @@ pub fn annotate(
     let mut best = cover(all, reading.tokens.len());
     scattered(reading, glossary, &taken, &mut best);
     supported(reading, glossary, &mut best);
+    for mention in &mut best {
+        let step = |chunk: &Chunk| {
+            (chunk.first, chunk.end) == (mention.first, mention.end) && matches!(chunk.op, Op::Grain(_))
+        };
+        if reading.chunks.iter().any(step) {
+            mention.candidates.push(Candidate { target: Target::Step, score: 0.9 });
+        }
+    }
     best
 }
 
@@ -138,9 +148,14 @@ fn supported(reading: &Reading, glossary: &Glossary, mentions: &mut [Mention]) {
                 || token.kind == TokenKind::Mark
                 || stems::is_function_word(&token.lower)
         });
-        let plain = mention.candidates.first().is_some_and(|c| matches!(c.target, Target::Column(..)));
-        if inside && plain {
-            mention.candidates.push(Candidate { target: Target::Support, score: 0.6 });
+        let score = match mention.candidates.first() {
+            Some(Candidate { target: Target::Column(..), .. }) => 0.6,
+            // The measure may mean these rows already; whether it is asked to be cut to them again is not said.
+            Some(Candidate { target: Target::Value(..), score }) => *score,
+            _ => continue,
+        };
+        if inside {
+            mention.candidates.push(Candidate { target: Target::Support, score });
         }
     }
 }

@@ -117,7 +117,9 @@ fn table_of(target: &Target) -> Option<usize> {
         | Target::Column(table, _)
         | Target::Value(table, _, _)
         | Target::Flag(table, _, _) => Some(*table),
-        Target::Metric(_) | Target::Condition(_) | Target::Literal(_) | Target::Support => None,
+        Target::Metric(_) | Target::Condition(_) | Target::Literal(_) | Target::Support | Target::Step => {
+            None
+        }
     }
 }
 
@@ -341,6 +343,7 @@ fn reasons(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> V
                         context.glossary.terms.get(*term).map_or("", |term| term.name.as_str())
                     )
                 }
+                Target::Step => "a step of time".into(),
                 Target::Support => "part of the measure".into(),
                 Target::Literal(text) => format!("the text '{text}'"),
             };

@@ -246,6 +246,11 @@ impl<'a> Builder<'a> {
         let mut periods: Vec<Period> = Vec::new();
         for (index, _) in &frame.moments {
             let Some(found) = self.context.reading.moments.get(*index) else { continue };
+            let held = ["own", "have"].iter().any(|word| self.context.words.contains(*word));
+            if held && found.label.eq_ignore_ascii_case("today") {
+                self.built.assumptions.push("`today` was read as now.".into());
+                continue;
+            }
             self.built.assumptions.extend(found.assumption.clone());
             match periods.last_mut() {
                 Some(before) if before.until.is_some() && before.until == found.period.from => {

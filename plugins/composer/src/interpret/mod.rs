@@ -56,8 +56,11 @@ pub fn interpret(
 /// stays: `total amount` is a sum of amounts.
 fn items(reading: &Reading, mentions: &[Mention], targets: &[Target], schema: &Schema) -> Vec<Item> {
     let mut items = Vec::new();
-    let inside =
-        |token: usize| mentions.iter().position(|mention| (mention.first..mention.end).contains(&token));
+    // A step of time is an operation still, whatever else is called so.
+    let inside = |token: usize| {
+        let at = mentions.iter().position(|mention| (mention.first..mention.end).contains(&token))?;
+        (targets.get(at) != Some(&Target::Step)).then_some(at)
+    };
     let elsewhere = |token: usize| mentions.iter().any(|mention| mention.also.contains(&token));
     let mut placed = vec![false; mentions.len()];
     for chunk in &reading.chunks {
@@ -200,7 +203,19 @@ impl Grammar<'_> {
                 Op::And | Op::Stop | Op::Link | Op::Quoted | Op::Word => {}
             }
         }
-        self.rest()
+        let what = self.reading.tokens.first().is_some_and(|token| token.is("what"))
+            && self
+                .reading
+                .tokens
+                .get(1)
+                .is_some_and(|token| matches!(token.lower.as_str(), "did" | "do" | "does"));
+        self.rest()?;
+        if what && self.frame.measures.is_empty() && self.frame.rank.is_none() {
+            return Err(Why::Kind(
+                "`what did … cost` and its like, where a sum and a list are both meant".into(),
+            ));
+        }
+        Ok(())
     }
 
     fn part(&self, at: usize) -> Option<&Part> {
