@@ -11,6 +11,8 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod gate;
+mod guest;
 mod model;
 
 use std::io::{BufRead, BufReader, Write};
@@ -20,6 +22,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+pub use guest::adapter_that_traps;
 pub use model::{Said, ScriptedModel};
 
 /// The moment the committed questions are asked for.
@@ -29,6 +32,14 @@ pub const NOW: &str = "2026-11-29T12:00:00Z";
 #[must_use]
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+/// The corpora: `$AIRLOCK_CORPORA`, or `../shared/corpora` beside the workspace, where there are any.
+#[must_use]
+pub fn corpora() -> Option<PathBuf> {
+    let beside = workspace().join("../shared/corpora");
+    let folder = std::env::var_os("AIRLOCK_CORPORA").map_or(beside, PathBuf::from);
+    folder.is_dir().then_some(folder)
 }
 
 /// The folder that holds `debug/`: this test binary lies in its `debug/deps`.
@@ -76,6 +87,11 @@ impl Airlock {
 
     /// A demo with these environment variables.
     pub async fn with(variables: &[(&str, &str)]) -> Self {
+        Self::of_pack("hardware-shop", &components(), variables).await
+    }
+
+    /// A demo of this pack, with components from this folder and these environment variables.
+    pub async fn of_pack(pack: &str, components: &Path, variables: &[(&str, &str)]) -> Self {
         let data = tempfile::Builder::new().prefix("airlock").tempdir().unwrap();
         let mut child = Command::new(binary())
             .args([
@@ -85,9 +101,11 @@ impl Airlock {
                 "127.0.0.1:0",
                 "--question",
                 "How many customers do we have?",
+                "--pack",
+                pack,
             ])
             .arg("--components")
-            .arg(components())
+            .arg(components)
             .arg("--domains")
             .arg(workspace().join("domains"))
             .arg("--data")
@@ -204,7 +222,7 @@ impl Drop for Airlock {
 }
 
 /// The first file of this name at or below a folder.
-fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+pub(crate) fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
     entries
         .iter()

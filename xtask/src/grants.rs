@@ -71,7 +71,11 @@ impl Grants {
             let path = root.join(&adapter).join("grant.toml");
             for grant in Self::read(&path)?.grants {
                 if !grant.is_adapter() {
-                    bail!("{}: `{}`: an adapter serves the stage `domain` and nothing else", path.display(), grant.component);
+                    bail!(
+                        "{}: `{}`: an adapter serves the stage `domain` and nothing else",
+                        path.display(),
+                        grant.component
+                    );
                 }
                 if grants.grants.iter().any(|known| known.component == grant.component) {
                     bail!("{}: another component is called `{}` already", path.display(), grant.component);

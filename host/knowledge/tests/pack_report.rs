@@ -297,6 +297,18 @@ fn each_mistake_is_told_with_its_place_and_its_remedy() {
         ),
         ("golden.jsonl", "{\"id\":\"a\",", "golden.jsonl:1: column"),
         ("golden.jsonl", "[]", "golden.jsonl:1: `` is a list"),
+        // evaluation.jsonl, read and held before the gate as golden.jsonl is
+        (
+            "evaluation.jsonl",
+            "{\"id\":\"a\",\"question\":\"q\",\"sql\":\"DELETE FROM orders\"}",
+            "evaluation.jsonl:1: `sql` is refused by the gate",
+        ),
+        // notes.toml: kinds of entities
+        (
+            "notes.toml",
+            "[tables.orders.columns]\ncust_id = { entity = \"Customer!\" }",
+            "notes.toml:2: `entity` is `Customer!`",
+        ),
         // lessons.toml, docs
         (
             "lessons.toml",

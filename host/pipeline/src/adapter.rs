@@ -125,7 +125,7 @@ impl Desk<'_> {
         question: &str,
         clock: &Clock,
     ) -> Result<(), Fault> {
-        let Some(adapter) = self.adapter() else { return Ok(()) };
+        let Some(adapter) = self.adapter()? else { return Ok(()) };
         let called =
             self.host.runtime().canonicalize(&adapter, Arc::clone(&self.services), question, clock).await;
         self.entities = Entities::of(heard(called)?, question, domain);
@@ -139,19 +139,24 @@ impl Desk<'_> {
     /// # Errors
     /// When the adapter fails.
     pub(crate) async fn review(&mut self, approved: &Approved, clock: &Clock) -> Result<Reviewed, Fault> {
-        let Some(adapter) = self.adapter() else { return Ok(Reviewed::Allowed(Vec::new())) };
+        let Some(adapter) = self.adapter()? else { return Ok(Reviewed::Allowed(Vec::new())) };
         let facts = services::facts(approved);
         let services = Arc::clone(&self.services);
         let called = self.host.runtime().review(&adapter, services, approved.text(), &facts, clock).await;
         Ok(weigh(heard(called)?, approved.text()))
     }
 
-    /// The adapter of the domain, noted as having taken part.
-    fn adapter(&mut self) -> Option<Component> {
-        let adapter = self.stages.component(Stage::Domain, &self.domain).cloned()?;
+    /// The adapter of the domain, noted as having taken part; none when the domain has none.
+    fn adapter(&mut self) -> Result<Option<Component>, Fault> {
+        let Some(adapter) = self.stages.component(Stage::Domain, &self.domain).cloned() else {
+            return Ok(None);
+        };
         self.reporter.tell(Progress::Stage { stage: Stage::Domain.as_str() });
         self.note(Stage::Domain, &adapter);
-        Some(adapter)
+        if self.live && self.host.quarantine().bars(Stage::Domain, adapter.digest()) {
+            return Err(Fault::Quarantined(Stage::Domain));
+        }
+        Ok(Some(adapter))
     }
 }
 
