@@ -192,3 +192,20 @@ async fn a_model_that_writes_wrong_sql_is_repaired() {
     assert_eq!((status, answer["outcome"].as_str()), (200, Some("gave_up")), "{answer}");
     assert_eq!(answer["attempts"], 1);
 }
+
+#[tokio::test]
+async fn a_word_that_the_schema_does_not_know_still_reaches_the_model() {
+    let question = "Who earns the most?";
+    let model = ScriptedModel::start(move |prompt| {
+        if prompt.contains(question) {
+            "SELECT emp_name FROM employees ORDER BY salary DESC NULLS LAST, emp_id LIMIT 1".into()
+        } else {
+            "I do not know this question.".into()
+        }
+    })
+    .await;
+    let airlock = Airlock::with_model(&model).await;
+    let (status, answer) = airlock.post(&json!({"question": question, "now": NOW})).await;
+    assert!(!model.prompts().is_empty(), "{answer}");
+    assert_eq!((status, answer["attempts"].as_u64()), (200, Some(1)), "{answer}");
+}

@@ -249,10 +249,11 @@ impl Models {
             };
             match attempt {
                 Attempt::Reply(raw) => {
-                    let text = reply::without_reasoning(&raw.text);
+                    let (text, cut) = reply::bounded(&raw.text);
+                    let text = reply::without_reasoning(&text);
                     let sql = (call.shape == Shape::Sql).then(|| reply::statement(&text)).flatten();
                     let cost = self.prices.cost(&seat.model, raw.tokens);
-                    let (truncated, tokens, model) = (raw.truncated, raw.tokens, seat.model.clone());
+                    let (truncated, tokens, model) = (raw.truncated || cut, raw.tokens, seat.model.clone());
                     return Ok(Reply { text, sql, truncated, tokens, cost, model, took: begun.elapsed() });
                 }
                 Attempt::QuotaSpent(message) => {

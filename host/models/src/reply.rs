@@ -8,8 +8,9 @@
 //!    several) those that begin like a statement count, and the **last** one is the reply's SQL: models correct themselves
 //!    downwards.
 //! 3. **JSON.** A reply, or a fenced block, that is an object with a string `sql` or `query` is that string.
-//! 4. **Bare text.** Without a fence, the text counts from the first line that begins like a statement up to a semicolon
-//!    outside quotes, or to its end.
+//! 4. **Inline code.** A single pair of backticks around something that begins like a statement is that statement.
+//! 5. **Bare text.** Without a fence, the text counts from the first line that begins like a statement up to a semicolon
+//!    outside quotes, or to its end. A label before it (`SQL:`, `Query:`) is passed over.
 //!
 //! To begin like a statement is to begin with `SELECT`, `VALUES (`, `TABLE name`, `WITH name [(...)] AS`, a parenthesis and
 //! one of these, or a word that no reading statement begins with but SQL does (`DELETE FROM`, `COMMIT;`, ...), so that a
@@ -44,7 +45,25 @@ pub fn statement(text: &str) -> Option<String> {
             return found;
         }
     }
-    from_json(text).or_else(|| bare(text))
+    from_json(text).or_else(|| inline(text)).or_else(|| bare(text))
+}
+
+/// Characters of a reply that are read: far more than any answer, little enough to hand to a component.
+pub const READ: usize = 64 * 1024;
+
+/// `text` as far as it is read, without control characters; whether something was cut.
+#[must_use]
+pub fn bounded(text: &str) -> (String, bool) {
+    let plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let mut characters = text.chars().filter(plain);
+    let kept: String = characters.by_ref().take(READ).collect();
+    (kept, characters.next().is_some())
+}
+
+/// The last statement between single backticks.
+fn inline(text: &str) -> Option<String> {
+    let code = text.split('`').skip(1).step_by(2);
+    code.filter_map(|code| whole(code.trim())).last()
 }
 
 /// Contents of the fenced blocks, in order. A block that is never closed runs to the end.
@@ -99,7 +118,7 @@ fn whole(block: &str) -> Option<String> {
 fn bare(text: &str) -> Option<String> {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
-        let from_here = text.get(offset..).unwrap_or_default();
+        let from_here = without_label(text.get(offset..).unwrap_or_default());
         if begins_like_statement(without_comments(from_here)) && begins_on(line) {
             let end = end_of_statement(from_here);
             return Some(from_here.get(..end).unwrap_or_default().trim().to_owned());
@@ -107,6 +126,19 @@ fn bare(text: &str) -> Option<String> {
         offset += line.len();
     }
     None
+}
+
+/// `text` from behind a label such as `SQL:`.
+fn without_label(text: &str) -> &str {
+    match text.split_once(':') {
+        Some((label, rest))
+            if ["sql", "query", "sql query", "answer"]
+                .contains(&label.trim().to_ascii_lowercase().as_str()) =>
+        {
+            rest.trim_start_matches([' ', '\t'])
+        }
+        _ => text,
+    }
 }
 
 /// Whether something of a statement stands on this very line, so that blank lines before it are passed over.
@@ -247,6 +279,10 @@ mod tests {
             ("SELECT 1;\nDROP TABLE bills", Some("SELECT 1;\nDROP TABLE bills")),
             ("DELETE FROM orders", Some("DELETE FROM orders")),
             ("SELECT '''quoted'''", Some("SELECT '''quoted'''")),
+            ("SQL: SELECT 1", Some("SELECT 1")),
+            ("Query:\nSELECT 1;", Some("SELECT 1;")),
+            ("Run `SELECT count(*) FROM bills` to see it.", Some("SELECT count(*) FROM bills")),
+            ("The `bills` table stores the amounts.", None),
             ("The invoices table stores the amounts.", None),
             ("With this schema I cannot answer that.", None),
             ("There is not enough information.", None),
@@ -256,6 +292,13 @@ mod tests {
         ] {
             assert_eq!(statement(reply).as_deref(), want, "{reply:?}");
         }
+    }
+
+    #[test]
+    fn a_reply_is_read_up_to_a_limit_and_without_control_characters() {
+        assert_eq!(bounded("a\u{7}b\nc\r"), ("ab\nc".to_owned(), false));
+        let (kept, cut) = bounded(&"x".repeat(READ + 1));
+        assert_eq!((kept.len(), cut), (READ, true));
     }
 
     #[test]

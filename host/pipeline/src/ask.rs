@@ -283,6 +283,10 @@ impl<'a> Ask<'a> {
             attributes: self.desk.entities.attributes(),
         };
         Ok(match self.desk.drive(input).await? {
+            // A word that the linker does not know may be one that a model does.
+            Linked::Nothing(_) if self.desk.has_model() => {
+                self.linked(self.domain.nearest(self.request.question.as_str(), width), instructions)
+            }
             Linked::Nothing(nothing) => State::End(Ending::Refused(nothing.reason)),
             Linked::Selection(mut selection) => {
                 // A component's word is no proof: what the catalogue does not list is dropped.
@@ -293,15 +297,20 @@ impl<'a> Ask<'a> {
                         "No table of this domain fits the question.".to_owned(),
                     )));
                 }
-                let tables =
-                    selection.tables.iter().map(|t| format!("{}.{}", t.table.schema, t.table.name)).collect();
-                self.desk.reporter.tell(Progress::Linked { tables });
-                self.desk.blocks = context::assemble(self.domain, self.request.question.as_str(), &selection);
-                self.desk.blocks.extend(self.desk.entities.block());
-                self.selection = selection;
-                State::Draft { instructions }
+                self.linked(selection, instructions)
             }
         })
+    }
+
+    /// Takes a selection and gathers the context for it.
+    fn linked(&mut self, selection: Selection, instructions: Option<String>) -> State {
+        let tables =
+            selection.tables.iter().map(|t| format!("{}.{}", t.table.schema, t.table.name)).collect();
+        self.desk.reporter.tell(Progress::Linked { tables });
+        self.desk.blocks = context::assemble(self.domain, self.request.question.as_str(), &selection);
+        self.desk.blocks.extend(self.desk.entities.block());
+        self.selection = selection;
+        State::Draft { instructions }
     }
 
     async fn draft(&mut self, instructions: Option<String>) -> Result<State, Fault> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::domain::Domain;
 use crate::host::Host;
+use crate::quarantine::{Consequence, Quarantined, Served};
 
 /// Checks about one thing.
 #[derive(Debug, Serialize)]
@@ -40,6 +41,7 @@ impl Host {
             checks.push(about(canaries(domain)));
             checks.push(about(self.stages_of(domain)));
         }
+        checks.push(Checked { domain: None, check: self.quarantine_check() });
         checks.push(Checked { domain: None, check: self.models_check() });
         checks
     }
@@ -62,6 +64,27 @@ impl Host {
                 format!("none for {}", missing.join(", "))
             },
             "load a component for each, by its grant",
+        )
+    }
+
+    /// A component that was replaced is told and does no harm; one that could not be is a fault of the host.
+    fn quarantine_check(&self) -> Check {
+        let list = self.quarantine().list();
+        let harmless = |entry: &Quarantined| matches!(entry.consequence, Consequence::BroughtBack { .. });
+        let found: Vec<String> = list
+            .iter()
+            .map(|entry| {
+                let Served { component, digest } = &entry.component;
+                let now = if harmless(entry) { "another serves" } else { "nothing could replace it" };
+                format!("`{component}` ({}) for {} of {}: {now}", digest.short(), entry.stage, entry.domains)
+            })
+            .collect();
+        check(
+            "components-keep-working",
+            "components that failed several asks",
+            list.iter().all(harmless),
+            if found.is_empty() { "none is in quarantine".to_owned() } else { found.join("; ") },
+            "swap the component: `airlock plugin swap`",
         )
     }
 

@@ -1,5 +1,6 @@
 //! A domain in service: its pack, its data source, its catalogue, its gate and its knowledge.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use airlock_database::{DatabaseError, Scope, Source};
@@ -7,8 +8,11 @@ use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
 use airlock_knowledge::pack::{GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
 use airlock_knowledge::{ColumnClass, Curated, ExampleHit, Knowledge, Pack, PackReport};
 use airlock_runtime::contract::types::TableRef as ContractTable;
+use airlock_runtime::contract::work::{SelectedTable, Selection};
 use airlock_types::{Catalogue, ColumnRef, DomainName, TableRef};
 use thiserror::Error;
+
+use crate::convert;
 
 use crate::golden::Withheld;
 
@@ -204,6 +208,27 @@ impl Domain {
     #[must_use]
     pub fn class(&self, column: &ColumnRef) -> ColumnClass {
         self.knowledge.exposure().class(column)
+    }
+
+    /// The tables nearest to a question, filled up with the largest in use: what a model gets to see when no table is known
+    /// to fit.
+    pub(crate) fn nearest(&self, question: &str, width: u32) -> Selection {
+        let width = usize::try_from(width).unwrap_or(usize::MAX);
+        let mut tables: Vec<TableRef> =
+            self.knowledge.tables(question, width).into_iter().map(|hit| hit.table).collect();
+        let mut rest: Vec<_> = self.knowledge.views().iter().filter(|view| view.in_use).collect();
+        rest.sort_by_key(|view| std::cmp::Reverse(view.row_estimate));
+        tables.extend(rest.into_iter().map(|view| view.table.clone()));
+        let mut seen = BTreeSet::new();
+        tables.retain(|table| seen.insert(table.clone()));
+        tables.truncate(width);
+        let tables = tables.iter().map(|table| SelectedTable {
+            table: convert::table(table),
+            columns: Vec::new(),
+            reason: "near to the question, or among the largest".to_owned(),
+            score: 0.0,
+        });
+        Selection { tables: tables.collect(), joins: Vec::new(), attributes: Vec::new() }
     }
 
     pub(crate) fn knows(&self, table: &ContractTable) -> bool {

@@ -16,7 +16,7 @@ use airlock_knowledge::pack::{GoldenCase, GoldenOutcome};
 use airlock_knowledge::records::Example;
 use airlock_runtime::{CallErrorKind, StageSet};
 use airlock_types::{Answer, AnswerKind, AskRequest, Failure, Mode, Outcome};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::ask::{Fault, Finished};
 use crate::domain::Domain;
@@ -27,7 +27,7 @@ use compare::{Comparison, compare};
 pub const ROWS: u32 = 100_000;
 
 /// How a case came out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     /// As it must.

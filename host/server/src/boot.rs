@@ -14,6 +14,7 @@ use anyhow::Context;
 
 use crate::config::{Config, SourceSettings};
 use crate::exit::usage;
+use crate::plugins::{self, Reviewed};
 
 /// File beside the components that says what each may be and have.
 const GRANTS: &str = "grants.toml";
@@ -40,9 +41,16 @@ pub async fn host(config: &Config) -> anyhow::Result<Host> {
     let options = HostOptions {
         deadline: config.ask_deadline,
         asks_at_once: config.asks_at_once,
-        ..HostOptions::default()
+        quarantine: config.quarantine.clone(),
     };
-    Ok(Host::new(domains, runtime, registry, models, options))
+    let host = Host::new(domains, runtime, registry, models, options);
+    plugins::restore(&host, &reviewed(config), &config.data)?;
+    Ok(host)
+}
+
+/// Where the grants of a configuration are.
+pub fn reviewed(config: &Config) -> Reviewed {
+    Reviewed { built: config.components.join(GRANTS), own: config.grants.clone() }
 }
 
 /// The models that a configuration names.
@@ -58,7 +66,29 @@ pub fn models(config: &Config) -> anyhow::Result<Models> {
 /// # Errors
 /// When this machine cannot run one.
 pub fn runtime() -> anyhow::Result<Runtime> {
-    Ok(Runtime::new(RuntimeConfig { cache_dir: compiled_cache(), ..RuntimeConfig::default() })?)
+    let config = RuntimeConfig { cache_dir: compiled_cache(), ..RuntimeConfig::default() };
+    if config.cache_dir.is_some() {
+        match Runtime::new(config) {
+            Ok(runtime) => return Ok(runtime),
+            Err(error) => tracing::warn!(%error, "components are compiled anew at each start"),
+        }
+    }
+    Ok(Runtime::new(RuntimeConfig::default())?)
+}
+
+/// The grants of a folder of components.
+///
+/// # Errors
+/// When there are none, or they are wrong.
+pub fn grants(folder: &Path) -> anyhow::Result<Grants> {
+    let path = folder.join(GRANTS);
+    if !path.is_file() {
+        return Err(usage(format!(
+            "plugins.dir: {} has no {GRANTS}: `cargo xtask plugins` builds the components and their grants",
+            folder.display()
+        )));
+    }
+    Grants::read(&path).map_err(usage)
 }
 
 /// Loads every component of a folder by its grant.
@@ -79,14 +109,7 @@ pub fn components(folder: &Path) -> anyhow::Result<(Runtime, Registry)> {
 /// # Errors
 /// As [`components`].
 pub fn load_all(runtime: &Runtime, folder: &Path) -> anyhow::Result<Vec<Component>> {
-    let path = folder.join(GRANTS);
-    if !path.is_file() {
-        return Err(usage(format!(
-            "plugins.dir: {} has no {GRANTS}: `cargo xtask plugins` builds the components and their grants",
-            folder.display()
-        )));
-    }
-    let grants = Grants::read(&path).map_err(usage)?;
+    let grants = grants(folder)?;
     grants
         .iter()
         .map(|grant| {

@@ -149,13 +149,49 @@ pub enum Domain {
 
 #[derive(Debug, Subcommand)]
 pub enum Plugin {
-    /// List components: stage, name, digest, imports.
+    /// List components: what serves in the running host, or else what the folder of components holds.
     List,
     /// Check one component against its grant without running it.
     Check {
         /// The component.
         file: PathBuf,
     },
+    /// Put another component in service on the running host; asks in flight finish on the old one.
+    Swap(Swap),
+    /// Bring back what served a stage before.
+    Rollback {
+        /// planner, linker, generator, composer, repair, answerer, distill or domain.
+        stage: String,
+        /// Only for this domain; for all when left out.
+        #[arg(long)]
+        domain: Option<String>,
+    },
+    /// What served when: swaps, rollbacks, quarantines, shadows.
+    History {
+        /// Only this stage.
+        stage: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Swap {
+    /// planner, linker, generator, composer, repair, answerer, distill or domain.
+    pub stage: String,
+    /// The component. Its digest must have a grant.
+    pub component: PathBuf,
+    /// Only for this domain; for all when left out.
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// Replay golden cases on the old and the new one first, and refuse when one gets worse: the cases of the domains'
+    /// packs, or of a file.
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub verify: Option<Option<PathBuf>>,
+    /// Swap although golden cases get worse; this is logged.
+    #[arg(long, requires = "verify")]
+    pub force: bool,
+    /// Do not swap: run it beside the old one in the next N asks that need the stage, and compare.
+    #[arg(long, value_name = "N", conflicts_with_all = ["verify", "force"])]
+    pub shadow: Option<u32>,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,9 @@ mod commands;
 mod config;
 mod exit;
 mod http;
+mod operator;
 mod output;
+mod plugins;
 
 use std::process::ExitCode;
 

@@ -50,6 +50,11 @@ async fn remote(server: &str, request: &AskRequest) -> anyhow::Result<Answer> {
     let client =
         reqwest::Client::builder().timeout(TIMEOUT).connect_timeout(Duration::from_secs(5)).build()?;
     let address = format!("{}/api/ask", server.trim_end_matches('/'));
+    let known = reqwest::Url::parse(&address)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    if !known {
+        return Err(usage(format!("--server: `{server}` is not an address such as http://127.0.0.1:8080")));
+    }
     let response = client.post(&address).json(request).send().await.with_context(|| {
         format!("no server answers at {address}: start one with `airlock serve` or `airlock demo`")
     })?;

@@ -16,8 +16,9 @@ use serde_json::json;
 use super::serve::{signal, until_stopped};
 use super::setup::reach;
 use crate::cli::Demo;
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_LISTEN, parse_listen};
 use crate::exit::{Exit, usage};
+use crate::operator::Operator;
 use crate::{boot, http, output};
 
 /// Runs the demo until Ctrl-C, or until the answer with `--once`.
@@ -32,14 +33,26 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
     let question = options.question.clone().or_else(|| first_question(&pack));
     let request = AskRequest::try_from(RawAskRequest { question, ..RawAskRequest::default() })
         .map_err(|error| usage(format!("--{error}")))?;
+    // What is cheap to find out is found out before a server is started.
+    boot::grants(&options.components)?;
+    let listen = options.listen.clone().or_else(|| std::env::var("AIRLOCK_LISTEN").ok());
+    let listen = parse_listen(listen.as_deref().unwrap_or(DEFAULT_LISTEN)).map_err(usage)?;
+    let bound = http::bind(listen).await?;
     let data = options.data.clone().unwrap_or_else(default_data_dir);
     let step = Step::begin("starting a private PostgreSQL");
-    let postgres = PrivatePostgres::start(&PrivateConfig::new(&data, Durability::Demo)).await?;
+    let config = PrivateConfig::new(&data, Durability::Demo);
+    let postgres = tokio::select! {
+        started = PrivatePostgres::start(&config) => started?,
+        () = signal() => return Ok(Exit::Infrastructure),
+    };
     step.done();
-    // Whatever happens now, the private server is stopped in order. A signal during the start counts too.
+    // Whatever happens now, the private server is stopped in order. A signal before the answer leaves none to tell of.
     let ended = tokio::select! {
-        ended = show(&options, &pack, &postgres, &data, &request, as_json) => ended,
-        () = signal() => Ok(Exit::Done),
+        ended = show(&options, &pack, &postgres, &data, &request, bound, as_json) => ended,
+        () = signal() => {
+            eprintln!("stopped by a signal");
+            Ok(Exit::Infrastructure)
+        }
     };
     postgres.stop().await?;
     ended
@@ -51,6 +64,7 @@ async fn show(
     postgres: &PrivatePostgres,
     data: &Path,
     request: &AskRequest,
+    bound: http::Bound,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let folder = options.domains.join(options.pack.as_str());
@@ -67,12 +81,9 @@ async fn show(
     let step = Step::begin("loading components and opening the domain");
     let host = Arc::new(boot::host(&config).await?);
     step.done();
+    // One question and out needs no operator, and must not be in the way of a demo that runs.
+    let operator = if options.once { None } else { Some(Operator::open(&config, &host)?) };
 
-    let listen = match &options.listen {
-        Some(text) => crate::config::parse_listen(text).map_err(usage)?,
-        None => config.listen,
-    };
-    let bound = http::bind(listen).await?;
     let page = format!("http://{}/", bound.address());
     let step = Step::begin("asking");
     let finished = host.ask(request, Reporter::silent()).await.map_err(usage)?;
@@ -100,7 +111,7 @@ async fn show(
     if options.once {
         return Ok(exit);
     }
-    until_stopped(bound, host).await?;
+    until_stopped(bound, host, operator).await;
     Ok(Exit::Done)
 }
 
@@ -125,6 +136,14 @@ fn write_config(options: &Demo, data: &Path, pack: &Pack, url: &str) -> anyhow::
         section(vec![
             ("dir", absolute(&options.domains)?.into()),
             ("load", toml::Value::Array(vec![pack.name.to_string().into()])),
+        ]),
+    );
+    let host = std::path::absolute(data)?;
+    table.insert(
+        "server".to_owned(),
+        section(vec![
+            ("data", host.join("host").display().to_string().into()),
+            ("operator_socket", host.join("operator.sock").display().to_string().into()),
         ]),
     );
     table.insert("plugins".to_owned(), section(vec![("dir", absolute(&options.components)?.into())]));

@@ -28,7 +28,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Context(context) => context::run(context, &config()?, json).await,
         Command::CheckSql(check) => check_sql::run(check, config, json).await,
         Command::Domain(domain) => domain::run(domain, config, json).await,
-        Command::Plugin(plugin) => plugin::run(plugin, &config()?, json),
+        Command::Plugin(plugin) => plugin::run(plugin, &config()?, json).await,
         Command::Doctor => doctor::run(&config()?, json).await,
         Command::Setup(setup) => setup::run(setup, &config()?, json).await,
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::cli::Serve;
 use crate::config::{Config, parse_listen};
 use crate::exit::{Exit, usage};
+use crate::operator::Operator;
 use crate::{boot, http, output};
 
 /// How long asks in flight are waited for when the server stops.
@@ -25,37 +26,39 @@ pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<
     };
     let bound = http::bind(listen).await?;
     let host = Arc::new(boot::host(&config).await?);
+    let operator = Operator::open(&config, &host)?;
     let page = format!("http://{}/", bound.address());
     if as_json {
         output::json(&json!({"page": page}))?;
     } else {
         output::line(format!("Serving on {page}"))?;
     }
-    until_stopped(bound, host).await?;
+    until_stopped(bound, host, Some(operator)).await;
     Ok(Exit::Done)
 }
 
-/// Serves until a signal, then finishes asks in flight, within a grace.
-///
-/// # Errors
-/// When the listener fails.
-pub async fn until_stopped(bound: http::Bound, host: Arc<Host>) -> anyhow::Result<()> {
+/// Serves until a signal, then finishes asks in flight, within a grace. Operators are heard as long as asks are.
+pub async fn until_stopped(bound: http::Bound, host: Arc<Host>, operator: Option<Operator>) {
+    let heard = operator.map(Operator::serve);
+    serve_until_stopped(bound, host).await;
+    if let Some(heard) = heard {
+        heard.stop().await;
+    }
+}
+
+async fn serve_until_stopped(bound: http::Bound, host: Arc<Host>) {
     let (told, mut stop) = tokio::sync::watch::channel(false);
     let serving = bound.serve(host, async move {
         let _ = stop.wait_for(|stop| *stop).await;
     });
     let mut serving = std::pin::pin!(serving);
     tokio::select! {
-        ended = &mut serving => return ended,
-        () = signal() => {}
+        () = &mut serving => return,
+        () = signal() => eprintln!("stopping by a signal; asks in flight are finished first"),
     }
     let _ = told.send(true);
-    match tokio::time::timeout(GRACE, serving).await {
-        Ok(ended) => ended,
-        Err(_) => {
-            tracing::warn!("asks were still running after the grace and were cancelled");
-            Ok(())
-        }
+    if tokio::time::timeout(GRACE, serving).await.is_err() {
+        tracing::warn!("asks were still running after the grace and were cancelled");
     }
 }
 

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use airlock_models::ModelsConfig;
+use airlock_pipeline::{FailurePolicy, QuarantinePolicy};
+use airlock_runtime::Stage;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -28,6 +30,8 @@ struct ServerTable {
     listen: Option<String>,
     ask_deadline_seconds: Option<u64>,
     asks_at_once: Option<usize>,
+    data: Option<PathBuf>,
+    operator_socket: Option<PathBuf>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,6 +56,16 @@ struct DomainsTable {
 #[serde(deny_unknown_fields, default)]
 struct PluginsTable {
     dir: Option<PathBuf>,
+    grants: Option<PathBuf>,
+    quarantine: QuarantineTable,
+    on_failure: BTreeMap<Stage, FailurePolicy>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct QuarantineTable {
+    asks: Option<u64>,
+    within_seconds: Option<u64>,
 }
 
 /// A data source.
@@ -81,6 +95,14 @@ pub struct Config {
     pub load: Option<Vec<String>>,
     /// Folder of components.
     pub components: PathBuf,
+    /// Grants that the operators wrote; need not be there.
+    pub grants: PathBuf,
+    /// When a component that fails is taken out of service.
+    pub quarantine: QuarantinePolicy,
+    /// Folder of what the host must remember.
+    pub data: PathBuf,
+    /// Socket of the operators.
+    pub operator_socket: PathBuf,
     /// Models.
     pub models: ModelsConfig,
 }
@@ -118,6 +140,9 @@ pub enum ConfigError {
     HalfModel,
 }
 
+/// Where the server listens when nothing says otherwise.
+pub const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+
 /// Where the configuration is looked for when no file is named.
 const DEFAULT_FILE: &str = "airlock.toml";
 
@@ -145,7 +170,7 @@ impl Config {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         let listen =
-            variable("AIRLOCK_LISTEN").or(file.server.listen).unwrap_or_else(|| "127.0.0.1:8080".to_owned());
+            variable("AIRLOCK_LISTEN").or(file.server.listen).unwrap_or_else(|| DEFAULT_LISTEN.to_owned());
         let listen = parse_listen(&listen)?;
         let mut sources = BTreeMap::new();
         for (name, table) in file.sources {
@@ -162,6 +187,17 @@ impl Config {
             };
             sources.insert(name, settings);
         }
+        let quarantine = quarantine(&file.plugins)?;
+        let data = file
+            .server
+            .data
+            .map_or_else(|| airlock_setup::default_data_dir().join("host"), |data| base.join(data));
+        let runtime_dir = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let operator_socket = match (file.server.operator_socket, runtime_dir) {
+            (Some(socket), _) => base.join(socket),
+            (None, Some(dir)) => dir.join("airlock").join("operator.sock"),
+            (None, None) => data.join("operator.sock"),
+        };
         let mut models = match (variable("AIRLOCK_MODEL_URL"), variable("AIRLOCK_MODEL")) {
             (Some(url), Some(model)) => {
                 let single = ModelsConfig::single(&url, &model, variable("AIRLOCK_MODEL_KEY").as_deref());
@@ -200,6 +236,10 @@ impl Config {
             domains: base.join(file.domains.dir.unwrap_or_else(|| PathBuf::from("domains"))),
             load: file.domains.load,
             components: base.join(file.plugins.dir.unwrap_or_else(|| PathBuf::from("components"))),
+            grants: base.join(file.plugins.grants.unwrap_or_else(|| PathBuf::from("grants.toml"))),
+            quarantine,
+            data,
+            operator_socket,
             models,
         })
     }
@@ -211,6 +251,24 @@ impl Config {
 /// When it is none.
 pub fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
     text.parse().map_err(|_| ConfigError::Listen(text.to_owned()))
+}
+
+fn quarantine(plugins: &PluginsTable) -> Result<QuarantinePolicy, ConfigError> {
+    let default = QuarantinePolicy::default();
+    let asks =
+        within(plugins.quarantine.asks, default.asks as u64, 1, 1_000, "plugins.quarantine.asks".to_owned())?;
+    let seconds = within(
+        plugins.quarantine.within_seconds,
+        default.within.as_secs(),
+        1,
+        86_400,
+        "plugins.quarantine.within_seconds".to_owned(),
+    )?;
+    Ok(QuarantinePolicy {
+        asks: usize::try_from(asks).unwrap_or(default.asks),
+        within: Duration::from_secs(seconds),
+        on_failure: plugins.on_failure.clone(),
+    })
 }
 
 fn within(value: Option<u64>, default: u64, least: u64, most: u64, key: String) -> Result<u64, ConfigError> {
@@ -246,6 +304,12 @@ mod tests {
         assert_eq!(config.listen.port(), 9);
         assert_eq!(config.sources["shop"].url, "host=here");
         assert_eq!(config.components, Path::new("/etc/airlock/c"));
+        assert_eq!(config.grants, Path::new("/etc/airlock/grants.toml"));
+        let socket = |text, variables| resolve(text, variables).unwrap().operator_socket;
+        let (data, run) = ("[server]\ndata = \"d\"", [("XDG_RUNTIME_DIR", "/run/user/7")]);
+        assert_eq!(socket(data, &[]), Path::new("/etc/airlock/d/operator.sock"));
+        assert_eq!(socket(data, &run), Path::new("/run/user/7/airlock/operator.sock"));
+        assert_eq!(socket("[server]\noperator_socket = \"/x\"", &run), Path::new("/x"));
         assert!(!config.models.roles.contains_key("fast"));
         let config =
             resolve("", &[("AIRLOCK_MODEL_URL", "http://127.0.0.1:1"), ("AIRLOCK_MODEL", "m")]).unwrap();
@@ -269,6 +333,9 @@ mod tests {
             ("[server]\nask_deadline_seconds = 0", vec![], "server.ask_deadline_seconds"),
             ("[server]\nlissten = \"x\"", vec![], "lissten"),
             ("[sources.shop]\n", vec![], "sources.shop"),
+            ("[plugins.quarantine]\nasks = 0", vec![], "plugins.quarantine.asks"),
+            ("[plugins.on_failure]\nrepair = \"hope\"", vec![], "hope"),
+            ("[plugins.on_failure]\nrepairs = \"fail\"", vec![], "repairs"),
             ("[sources.shop]\nurl = \"host=x\"\nconnections = 0", vec![], "sources.shop.connections"),
             ("", vec![("AIRLOCK_MODEL", "m")], "AIRLOCK_MODEL_URL"),
         ] {

@@ -14,6 +14,9 @@ use axum::response::{IntoResponse, Response};
 
 use super::problem::Problem;
 
+const FETCH_SITE: &str = "sec-fetch-site";
+const FETCH_MODE: &str = "sec-fetch-mode";
+
 /// Names under which this server may be addressed, with the port.
 #[derive(Debug, Clone)]
 pub struct Names(Arc<[String]>);
@@ -36,11 +39,18 @@ impl Names {
 
     fn allow(&self, headers: &HeaderMap) -> bool {
         let known = |name: &str| self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
-        let host = headers.get(HOST).and_then(|value| value.to_str().ok());
+        let mut hosts = headers.get_all(HOST).iter();
+        let host = match (hosts.next(), hosts.next()) {
+            (Some(host), None) => host.to_str().ok(),
+            _ => None,
+        };
+        // Browsers say where a request comes from; a link to the page may be followed from anywhere.
+        let foreign = headers.get(FETCH_SITE).is_some_and(|site| site == "cross-site")
+            && headers.get(FETCH_MODE).is_none_or(|mode| mode != "navigate");
         let origin = headers
             .get(ORIGIN)
             .map(|value| value.to_str().ok().and_then(|text| text.strip_prefix("http://")));
-        host.is_some_and(known) && origin.is_none_or(|origin| origin.is_some_and(known))
+        !foreign && host.is_some_and(known) && origin.is_none_or(|origin| origin.is_some_and(known))
     }
 }
 
@@ -65,6 +75,27 @@ pub async fn check(State(names): State<Names>, request: Request, next: Next) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_browser_on_another_site_may_follow_a_link_and_nothing_else() {
+        let names = Names::of("127.0.0.1:8080".parse().unwrap());
+        for (site, mode, want) in [
+            ("cross-site", "no-cors", false),
+            ("cross-site", "navigate", true),
+            ("same-origin", "cors", true),
+            ("none", "navigate", true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, "127.0.0.1:8080".parse().unwrap());
+            headers.insert(FETCH_SITE, site.parse().unwrap());
+            headers.insert(FETCH_MODE, mode.parse().unwrap());
+            assert_eq!(names.allow(&headers), want, "{site} {mode}");
+        }
+        let mut twice = HeaderMap::new();
+        twice.append(HOST, "127.0.0.1:8080".parse().unwrap());
+        twice.append(HOST, "evil.example".parse().unwrap());
+        assert!(!names.allow(&twice));
+    }
 
     #[test]
     fn only_its_own_names_and_origins_pass() {

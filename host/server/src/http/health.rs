@@ -75,6 +75,7 @@ pub async fn report(host: &Host) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "domains": host.domains().map(|domain| domain.name()).collect::<Vec<_>>(),
         "components": components,
+        "quarantined": host.quarantine().list(),
         "models": models,
         "checks": checks,
     })

@@ -3,12 +3,14 @@
 mod ask;
 mod guard;
 mod health;
+mod listen;
 mod page;
 mod problem;
 mod schema;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use airlock_pipeline::Host;
 use axum::Router;
@@ -16,6 +18,7 @@ use axum::extract::{DefaultBodyLimit, FromRef};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use crate::exit::usage;
 
@@ -23,6 +26,9 @@ pub use health::report as health_report;
 
 /// Most bytes of a request's body: a question has at most 4,000 characters.
 const BODY_LIMIT: usize = 64 * 1024;
+
+/// Time between two pieces of a request's body.
+const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// What the routes share.
 #[derive(Clone)]
@@ -58,6 +64,7 @@ pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
         .fallback(problem::not_found)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(axum::middleware::from_fn_with_state(allowed, guard::check))
+        .layer(RequestBodyTimeoutLayer::new(BODY_TIME))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .with_state(App { host, last: health::LastReport::default() })
 }
@@ -93,16 +100,7 @@ impl Bound {
     }
 
     /// Serves until `stop` is done; asks in flight are finished first.
-    ///
-    /// # Errors
-    /// When the listener fails.
-    pub async fn serve(
-        self,
-        host: Arc<Host>,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> anyhow::Result<()> {
-        let router = router(host, guard::Names::of(self.address));
-        axum::serve(self.listener, router).with_graceful_shutdown(stop).await?;
-        Ok(())
+    pub async fn serve(self, host: Arc<Host>, stop: impl Future<Output = ()>) {
+        listen::serve(self.listener, router(host, guard::Names::of(self.address)), stop).await;
     }
 }

@@ -87,23 +87,36 @@ mod tests {
         new.model_roles.insert(ModelRole::Fast);
         new.limits.memory_mib = Some(128);
         let lines = difference(Some(&old), &new);
-        assert_eq!(lines.get(..3), Some(["- import catalog", "+ import sql", "+ model role fast"].map(String::from).as_slice()));
+        assert_eq!(
+            lines.get(..3),
+            Some(["- import catalog", "+ import sql", "+ model role fast"].map(String::from).as_slice())
+        );
         assert!(lines.iter().any(|line| line.starts_with("+ limits") && line.contains("128")), "{lines:?}");
-        assert_eq!(difference(None, &old), ["+ stage repair", "+ domain *", "+ import catalog", "+ import log"]);
+        assert_eq!(
+            difference(None, &old),
+            ["+ stage repair", "+ domain *", "+ import catalog", "+ import log"]
+        );
     }
 
     #[test]
     fn a_grant_is_found_by_digest_in_either_file() {
         let folder = tempfile::tempdir().unwrap();
-        let reviewed = Reviewed { built: folder.path().join("built.toml"), own: folder.path().join("own.toml") };
+        let reviewed =
+            Reviewed { built: folder.path().join("built.toml"), own: folder.path().join("own.toml") };
         let digest = ContentHash::of("bytes");
         let find = |stage| reviewed.find(digest, stage, &DomainScope::Any);
         assert_eq!(find(Stage::Repair).unwrap(), None);
         let grant = |name: &str, stage: &str| {
-            format!("[[grant]]\ncomponent = \"{name}\"\ndigest = \"{digest}\"\nstage = [\"{stage}\"]\ndomains = [\"*\"]\n")
+            format!(
+                "[[grant]]\ncomponent = \"{name}\"\ndigest = \"{digest}\"\nstage = [\"{stage}\"]\ndomains = [\"*\"]\n"
+            )
         };
         std::fs::write(&reviewed.built, grant("a", "planner")).unwrap();
-        assert_eq!(find(Stage::Repair).unwrap().unwrap().component, "a", "another stage's is better than none");
+        assert_eq!(
+            find(Stage::Repair).unwrap().unwrap().component,
+            "a",
+            "another stage's is better than none"
+        );
         std::fs::write(&reviewed.own, grant("b", "linker") + &grant("c", "repair")).unwrap();
         for (stage, want) in [(Stage::Planner, "a"), (Stage::Linker, "b"), (Stage::Repair, "c")] {
             assert_eq!(find(stage).unwrap().unwrap().component, want);

@@ -145,8 +145,7 @@ impl History {
         )?;
         let open = |name: &str| {
             let path = folder.join(name);
-            let opened =
-                OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path);
+            let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path);
             opened.with_context(|| format!("{} cannot be opened", path.display()))
         };
         let lock = open(".lock")?;
@@ -184,8 +183,7 @@ impl History {
             return Ok(());
         }
         let part = folder.join(format!(".{digest}.part"));
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&part, &path)?;
@@ -200,7 +198,9 @@ fn drop_torn_line(file: &mut File) -> std::io::Result<()> {
     file.read_to_end(&mut text)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     if whole < text.len() {
-        tracing::warn!("the last entry of the history of components was not written to its end; it is dropped");
+        tracing::warn!(
+            "the last entry of the history of components was not written to its end; it is dropped"
+        );
         file.set_len(whole as u64)?;
     }
     Ok(())

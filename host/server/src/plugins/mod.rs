@@ -10,5 +10,5 @@ mod restore;
 pub use candidate::{Candidate, Refusal};
 pub use grants::{Reviewed, difference};
 pub use history::{Entry, Event, History, read};
-pub use listed::{Listed, Serving};
+pub use listed::Listed;
 pub use restore::restore;

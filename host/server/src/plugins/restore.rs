@@ -57,7 +57,9 @@ fn load(
         Ok(Some(grant)) => {
             let path = copy(data, served.digest);
             let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
-            match bytes.and_then(|bytes| host.runtime().load(&bytes, &grant).map_err(|error| error.to_string())) {
+            match bytes
+                .and_then(|bytes| host.runtime().load(&bytes, &grant).map_err(|error| error.to_string()))
+            {
                 Ok(component) => return Some(component),
                 Err(why) => why,
             }
