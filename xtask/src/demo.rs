@@ -78,14 +78,14 @@ pub fn prepare(workspace: &Workspace, obtain: Obtain) -> Result<bool> {
 
 /// Becomes the program: its exit code and the terminal's signals are its own.
 #[cfg(unix)]
-fn hand_over(mut program: Command) -> Result<ExitCode> {
+pub fn hand_over(mut program: Command) -> Result<ExitCode> {
     use std::os::unix::process::CommandExt;
     let name = program.get_program().to_string_lossy().into_owned();
     Err(program.exec()).with_context(|| format!("{name} could not be started"))
 }
 
 #[cfg(not(unix))]
-fn hand_over(mut program: Command) -> Result<ExitCode> {
+pub fn hand_over(mut program: Command) -> Result<ExitCode> {
     let name = program.get_program().to_string_lossy().into_owned();
     let status = program.status().with_context(|| format!("{name} could not be started"))?;
     Ok(exit_code(status))

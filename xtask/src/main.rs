@@ -1,8 +1,9 @@
-//! The commands of the repository: `cargo xtask demo`, `test`, `lint` and `plugins`.
+//! The commands of the repository: `cargo xtask demo`, `test`, `lint`, `plugins` and `gate-report`.
 
 mod component;
 mod demo;
 mod fingerprint;
+mod gate_report;
 mod grants;
 mod install;
 mod lint;
@@ -36,6 +37,8 @@ enum Command {
     Lint(lint::Lint),
     /// Build the built-in stages into components.
     Plugins(plugins::Plugins),
+    /// The gate's corpora through the binary, and docs/gate.md with the numbers.
+    GateReport(gate_report::GateReport),
 }
 
 /// What every command that may obtain something takes.
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Test(command) => command.run(),
         Command::Lint(command) => command.run(),
         Command::Plugins(command) => command.run(),
+        Command::GateReport(command) => command.run(),
     };
     match result {
         Ok(code) => code,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::Obtain;
 use crate::demo::{exit_code, prepare};
@@ -26,6 +26,12 @@ impl Suite {
         if !prepare(&workspace, self.obtain)? {
             return Ok(ExitCode::FAILURE);
         }
+        // The end-to-end tests run the program itself.
+        let step = Step::begin("build the server", "minutes the first time, seconds later");
+        if !workspace.cargo().args(["build", "--workspace", "--bin", "airlock"]).status()?.success() {
+            bail!("the server did not build");
+        }
+        step.done();
         let mut command = workspace.cargo();
         // nextest is quicker, but not worth compiling for one run.
         let runner = if on_path("cargo-nextest").is_some() {

@@ -13,11 +13,11 @@ use airlock_runtime::{CallError, CallErrorKind, Component, Stage};
 use airlock_types::{ColumnRef, ErrorType, Failure};
 use serde_json::json;
 
-use crate::ask::Fault;
 use crate::context::Block;
 use crate::convert;
 use crate::domain::Domain;
 use crate::drive::Desk;
+use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::services::{self, DomainServices};
 

@@ -5,23 +5,21 @@ use std::time::Instant;
 
 use airlock_database::{ResultSet, RunOptions};
 use airlock_gate::Approved;
-use airlock_models::ModelError;
 use airlock_runtime::contract::answerer::{AnswerInput, ResultColumn};
 use airlock_runtime::contract::generator::{Draft, GenerateInput};
 use airlock_runtime::contract::linker::{LinkInput, Selection};
 use airlock_runtime::contract::planner::{Plan, PlanInput};
 use airlock_runtime::contract::repair::{ProbeFinding, RepairInput};
 use airlock_runtime::contract::types::{Attempt, Turn};
-use airlock_runtime::{CallError, Stage};
 use airlock_types::ask::HistoryEntry;
-use airlock_types::{Answer, AskId, AskRequest, Clock, ErrorType, Failure, Mode};
-use thiserror::Error;
+use airlock_types::{AskId, AskRequest, Clock, ErrorType, Failure, Mode};
 
 use crate::adapter::Reviewed;
 use crate::context;
 use crate::convert;
 use crate::domain::Domain;
 use crate::drive::{Composing, Desk, Generated, Linked, Planned, Repaired};
+use crate::fault::{Fault, Finished};
 use crate::inspect::{self, Inspection};
 use crate::progress::Progress;
 use crate::record::Ending;
@@ -34,66 +32,6 @@ const WIDTH: u32 = 5;
 const WIDEST: u32 = 15;
 /// Rows the answerer sees.
 const HEAD: usize = 20;
-
-/// What was at fault when it was not the question.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// No model, and nothing that could do without.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// The data source, or the way to it.
-    #[error("{}", .0.message)]
-    Database(Failure),
-    /// A component.
-    #[error("{}", .0.for_asker())]
-    Component(#[from] CallError),
-    /// Nothing serves a stage.
-    #[error("no component serves the stage `{0}`: load one, then ask again")]
-    NoComponent(Stage),
-    /// What serves a stage failed too often and is no longer called.
-    #[error("the component that serves the stage `{0}` is in quarantine because it failed repeatedly")]
-    Quarantined(Stage),
-    /// A component that asks the model without end.
-    #[error("the component that serves `{stage}` wanted more than {requests} model replies for one step")]
-    Endless {
-        /// The stage.
-        stage: Stage,
-        /// The limit.
-        requests: usize,
-    },
-    /// The ask's own deadline.
-    #[error("the question was not answered within its deadline")]
-    Deadline,
-}
-
-impl Fault {
-    /// Whether time ran out, rather than something being down or wrong.
-    #[must_use]
-    pub fn is_timeout(&self) -> bool {
-        match self {
-            Self::Model(error) => error.is_timeout(),
-            Self::Database(failure) => failure.error_type == ErrorType::Timeout,
-            Self::Deadline => true,
-            _ => false,
-        }
-    }
-
-    /// Whether the same ask may work in a while.
-    #[must_use]
-    pub const fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Model(_) | Self::Database(_) | Self::NoComponent(_) | Self::Quarantined(_))
-    }
-}
-
-/// A finished ask: its record, and what was at fault if it failed.
-#[derive(Debug)]
-pub struct Finished {
-    /// The record.
-    pub answer: Answer,
-    /// Present exactly when the outcome is `failed`.
-    pub fault: Option<Fault>,
-}
 
 /// Where an ask stands. Each state holds what the next one needs and nothing else.
 enum State {

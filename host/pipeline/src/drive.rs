@@ -17,9 +17,9 @@ use airlock_types::DomainName;
 use airlock_types::ask::{ComponentUse, ContextUse};
 
 use crate::adapter::Entities;
-use crate::ask::Fault;
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::context::{Block, PREAMBLE};
+use crate::fault::Fault;
 use crate::host::Host;
 use crate::progress::{Progress, Reporter};
 

@@ -18,8 +18,8 @@ use airlock_runtime::{CallErrorKind, StageSet};
 use airlock_types::{Answer, AnswerKind, AskRequest, Failure, Mode, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Fault, Finished};
 use crate::domain::Domain;
+use crate::fault::{Fault, Finished};
 use crate::host::Host;
 use compare::{Comparison, compare};
 

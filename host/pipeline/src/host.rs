@@ -13,11 +13,12 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 
 use crate::adapter::Entities;
-use crate::ask::{Ask, Fault, Finished};
+use crate::ask::Ask;
 use crate::budget::Budget;
 use crate::context::Block;
 use crate::domain::Domain;
 use crate::drive::Desk;
+use crate::fault::{Fault, Finished};
 use crate::progress::Reporter;
 use crate::quarantine::{Quarantine, QuarantinePolicy};
 use crate::services::DomainServices;

@@ -11,8 +11,9 @@ use airlock_types::catalogue::TypeFamily;
 use airlock_types::{ErrorType, Failure};
 use serde_json::Value;
 
-use crate::ask::{Ask, Fault};
+use crate::ask::Ask;
 use crate::convert;
+use crate::fault::Fault;
 
 /// Spellings that are worth showing.
 const SPELLINGS: usize = 5;

@@ -5,7 +5,8 @@ use airlock_gate::Approved;
 use airlock_types::ask::AnswerKind;
 use airlock_types::{Answer, Outcome};
 
-use crate::ask::{Ask, Fault, Finished};
+use crate::ask::Ask;
+use crate::fault::{Fault, Finished};
 use crate::progress::Progress;
 use crate::services::{EXAMPLE, LESSON};
 

@@ -1,0 +1,66 @@
+//! How an ask comes back: its record, and what was at fault when it was not the question.
+
+use airlock_models::ModelError;
+use airlock_runtime::{CallError, Stage};
+use airlock_types::{Answer, ErrorType, Failure};
+use thiserror::Error;
+
+/// What was at fault when it was not the question.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// No model, and nothing that could do without.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The data source, or the way to it.
+    #[error("{}", .0.message)]
+    Database(Failure),
+    /// A component.
+    #[error("{}", .0.for_asker())]
+    Component(#[from] CallError),
+    /// Nothing serves a stage.
+    #[error("no component serves the stage `{0}`: load one, then ask again")]
+    NoComponent(Stage),
+    /// What serves a stage failed too often and is no longer called.
+    #[error("the component that serves the stage `{0}` is in quarantine because it failed repeatedly")]
+    Quarantined(Stage),
+    /// A component that asks the model without end.
+    #[error("the component that serves `{stage}` wanted more than {requests} model replies for one step")]
+    Endless {
+        /// The stage.
+        stage: Stage,
+        /// The limit.
+        requests: usize,
+    },
+    /// The ask's own deadline.
+    #[error("the question was not answered within its deadline")]
+    Deadline,
+}
+
+impl Fault {
+    /// Whether time ran out, rather than something being down or wrong.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        match self {
+            Self::Model(error) => error.is_timeout(),
+            Self::Database(failure) => failure.error_type == ErrorType::Timeout,
+            Self::Deadline => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the same ask may work in a while.
+    #[must_use]
+    pub const fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Model(_) | Self::Database(_) | Self::NoComponent(_) | Self::Quarantined(_))
+    }
+}
+
+/// A finished ask: its record, and what was at fault if it failed.
+#[derive(Debug)]
+pub struct Finished {
+    /// The record.
+    pub answer: Answer,
+    /// Present exactly when the outcome is `failed`.
+    pub fault: Option<Fault>,
+}
