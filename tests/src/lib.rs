@@ -93,6 +93,16 @@ impl Airlock {
     /// A demo of this pack, with components from this folder and these environment variables.
     pub async fn of_pack(pack: &str, components: &Path, variables: &[(&str, &str)]) -> Self {
         let data = tempfile::Builder::new().prefix("airlock").tempdir().unwrap();
+        Self::over(data, pack, components, variables).await
+    }
+
+    /// A demo over a data folder, which an earlier one may have left.
+    pub async fn over(
+        data: tempfile::TempDir,
+        pack: &str,
+        components: &Path,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let mut child = Command::new(binary())
             .args([
                 "demo",
