@@ -9,6 +9,8 @@ pub struct Decimal {
 
 /// Digits a `Decimal` can hold.
 const DIGITS: usize = 30;
+/// Decimals that are told as they are.
+const LONGEST_FRACTION: usize = 4;
 
 impl Decimal {
     /// Reads digits with an optional fraction, separators between thousands allowed. The sign is not part of it.
@@ -60,6 +62,26 @@ impl Decimal {
     }
 }
 
+/// A number of many decimals as a person says it: two places, or three digits of a number below a tenth. With `false`
+/// when nothing but zeros was dropped. Absent for a number that is short enough, or none.
+pub fn rounded(text: &str) -> Option<(String, bool)> {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_once('.')?;
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if fraction.len() <= LONGEST_FRACTION || !plain(whole) || !plain(fraction) {
+        return None;
+    }
+    let zeros = fraction.len() - fraction.trim_start_matches('0').len();
+    let tiny = whole.bytes().all(|b| b == b'0') && zeros > 0 && zeros < fraction.len();
+    let places = if tiny { (zeros + 3).min(fraction.len()) } else { 2 };
+    let (kept, dropped) = fraction.split_at_checked(places)?;
+    let up = u128::from(dropped.starts_with(|c: char| c >= '5'));
+    let sum = format!("{whole}{kept}").parse::<u128>().ok()?.checked_add(up)?;
+    let sum = format!("{sum:0>width$}", width = places + 1);
+    let (whole, kept) = sum.split_at_checked(sum.len() - places)?;
+    Some((format!("{sign}{whole}.{kept}"), dropped.bytes().any(|b| b != b'0')))
+}
+
 /// A number with separators between thousands and every digit kept; anything else as it is.
 pub fn grouped(text: &str) -> String {
     let (sign, digits) = match text.strip_prefix('-') {
@@ -104,6 +126,24 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(grouped(text), want);
+        }
+    }
+
+    #[test]
+    fn many_decimals_are_rounded() {
+        for (text, want) in [
+            ("3428.8677098150782361", Some(("3428.87", true))),
+            ("3428.0000000000000000", Some(("3428.00", false))),
+            ("-0.99999", Some(("-1.00", true))),
+            ("0.333333", Some(("0.33", true))),
+            ("0.00012345", Some(("0.000123", true))),
+            ("0.0999999", Some(("0.1000", true))),
+            ("0.00000", Some(("0.00", false))),
+            ("12.3456", None),
+            ("12", None),
+            ("NaN", None),
+        ] {
+            assert_eq!(rounded(text), want.map(|(text, about)| (text.to_owned(), about)), "{text}");
         }
     }
 

@@ -4,8 +4,9 @@ use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::contract::repair::ProbeFinding;
 
 use crate::decimal::grouped;
+use crate::label::label;
 use crate::question::sentence as ended;
-use crate::table::label;
+use crate::table;
 
 /// Spellings that are named.
 const SPELLINGS: usize = 5;
@@ -16,13 +17,18 @@ pub fn sentence(input: &AnswerInput) -> Option<String> {
     let head = if input.row_count == 0 {
         "No row matches the question.".to_owned()
     } else if input.row_count == 1 && aggregate_of_nothing(input) {
-        let labels: Vec<String> = input.columns.iter().map(label).filter(|label| !label.is_empty()).collect();
+        let labels: Vec<String> = input
+            .columns
+            .iter()
+            .map(|column| label(&column.name, input))
+            .filter(|label| !label.is_empty())
+            .collect();
         match labels.as_slice() {
-            [label] => format!("There is no {label}: no row with a value matched."),
+            [label] => format!("There is no value for {label}: no row with a value matched."),
             _ => "There is no value: no row with a value matched.".to_owned(),
         }
     } else if input.row_count == 1 && counted_nothing(input) && input.probe.is_some() {
-        "The count is 0.".to_owned()
+        table::sentence(input)
     } else {
         return None;
     };

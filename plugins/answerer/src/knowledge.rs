@@ -4,7 +4,7 @@ use airlock_plugin_sdk::contract::answerer::{AnswerInput, AnswerStep};
 use airlock_plugin_sdk::prompt::{Prompt, cut};
 use airlock_plugin_sdk::{Exchange, Host, ModelRequest, ReplyShape, reply};
 
-use crate::{LIMIT, done};
+use crate::{done, prose};
 
 /// Terms and passages that a template quotes.
 const TERMS: u32 = 3;
@@ -45,7 +45,7 @@ fn request(input: &AnswerInput) -> ModelRequest {
 
 fn usable(text: &str) -> bool {
     let text = text.trim();
-    !text.is_empty() && text.len() <= LIMIT && !text.to_ascii_uppercase().contains("NOT FOUND")
+    prose::flaw(text).is_none() && !text.to_ascii_uppercase().contains("NOT FOUND")
 }
 
 /// The nearest definitions and the nearest passage, word for word.

@@ -10,13 +10,23 @@ use crate::decimal::Decimal;
 const LEAST_DIGITS: usize = 3;
 
 /// A number in a text.
-struct Mention {
+pub struct Mention {
     written: String,
-    value: Decimal,
+    pub value: Decimal,
     /// Significant digits, trailing zeros of `1.2 million` not counted.
     digits: usize,
+    /// Written in digits and not in words.
+    pub in_digits: bool,
     /// The marker of a list: a number that opens a line and is followed by a full stop or a bracket.
-    marker: bool,
+    pub marker: bool,
+}
+
+impl Mention {
+    /// Whether it is the exact number, or that number rounded to no fewer digits than are needed to know it again.
+    pub fn stands_for(&self, exact: Decimal) -> bool {
+        self.value.equals(exact)
+            || (self.digits >= LEAST_DIGITS && self.value.is_rounding_of(exact, self.digits))
+    }
 }
 
 /// The first number of `text` that neither the rows, nor the question, nor a date of the query accounts for.
@@ -33,18 +43,13 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
         let in_list = mention.marker
             && rows.is_some()
             && mention.written.parse::<usize>().is_ok_and(|number| number <= input.rows.len());
-        in_list
-            || known.iter().any(|exact| {
-                mention.value.equals(*exact)
-                    || (mention.digits >= LEAST_DIGITS
-                        && mention.value.is_rounding_of(*exact, mention.digits))
-            })
+        in_list || known.iter().any(|exact| mention.stands_for(*exact))
     };
     numbers(text).into_iter().find(|mention| !accounted(mention)).map(|mention| mention.written)
 }
 
 /// Every number of a text, in digits or in words above one.
-fn numbers(text: &str) -> Vec<Mention> {
+pub fn numbers(text: &str) -> Vec<Mention> {
     let found = words::words(text);
     let mut mentions = Vec::new();
     for (index, word) in found.iter().enumerate() {
@@ -58,7 +63,13 @@ fn numbers(text: &str) -> Vec<Mention> {
                 before.text.starts_with(|c: char| c.is_ascii_digit()) && self::power(&word.text).is_some()
             });
             if !scales && let Some(value) = Decimal::parse(&value.to_string()) {
-                mentions.push(Mention { written: word.text.clone(), value, digits: 1, marker: false });
+                mentions.push(Mention {
+                    written: word.text.clone(),
+                    value,
+                    digits: 1,
+                    in_digits: false,
+                    marker: false,
+                });
             }
         }
     }
@@ -84,6 +95,7 @@ fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Menti
         written: word.text.clone(),
         value,
         digits: significant(&digits),
+        in_digits: true,
         marker: opens_line && after.starts_with(['.', ')']),
     })
 }
