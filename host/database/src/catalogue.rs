@@ -59,7 +59,7 @@ SELECT n.nspname
    AND ($1::pg_catalog.text[] = '{}' OR n.nspname = ANY ($1::pg_catalog.text[]))
  ORDER BY pg_catalog.array_position($1::pg_catalog.text[], n.nspname::pg_catalog.text), n.nspname <> 'public', n.nspname";
 
-const VERSION: &str = "SELECT pg_catalog.current_setting('server_version_num')";
+const SERVER: &str = "SELECT pg_catalog.current_setting('server_version_num'), pg_catalog.current_database()";
 
 /// A mark of everything a catalogue is read from: it changes when the schema, a comment or a grant changes, and not when
 /// rows do. Cheaper than the catalogue by far.
@@ -96,12 +96,13 @@ impl Source {
         let only_names = text_array(scope.only.iter().map(|table| &table.name));
         let listed = [Some(schemas.as_str()), Some(only_schemas.as_str()), Some(only_names.as_str())];
         let steps = [
-            Step::new(VERSION, &[]),
+            Step::new(SERVER, &[]),
             Step::new(SCHEMAS, &of_schemas),
             Step::new(relations::RELATIONS, &listed),
             Step::new(relations::COLUMNS, &listed),
             Step::new(relations::KEYS, &listed),
             Step::new(relations::FOREIGN_KEYS, &listed),
+            Step::new(relations::NAMESAKES, &listed),
             Step::new(names::TYPES, &[]),
             Step::new(names::ENUM_LABELS, &[]),
             Step::new(objects::FUNCTIONS, &[]),
@@ -113,13 +114,19 @@ impl Source {
         let mut results = results.into_iter().map(|result| result.rows);
         let mut next = || results.next().unwrap_or_default();
 
-        let mut catalogue = Catalogue { server_version: first_number(&next())?, ..Catalogue::default() };
+        let mut catalogue = Catalogue::default();
+        for row in next() {
+            let server = Record::read(&row)?;
+            (catalogue.server_version, catalogue.database) = (server.number(0), server.text(1));
+        }
         for row in next() {
             catalogue.search_path.push(Record::read(&row)?.text(0));
         }
         let (relations, columns, keys, foreign_keys) = (next(), next(), next(), next());
+        let namesakes = next();
         let types = names::Types::read(&next(), &next())?;
         catalogue.relations = relations::read(&relations, &columns, &keys, &foreign_keys, &types)?;
+        catalogue.shadowing = relations::shadowing(&namesakes, &catalogue)?;
         catalogue.functions = objects::functions(&next())?;
         catalogue.operators = objects::operators(&next())?;
         catalogue.casts = objects::casts(&next())?;
@@ -157,11 +164,6 @@ pub fn fingerprint(catalogue: &Catalogue) -> ContentHash {
     }
     // Plain data without maps whose keys are not texts: it always has a JSON form.
     ContentHash::of(serde_json::to_vec(&stable).unwrap_or_default())
-}
-
-fn first_number(rows: &[DataRowBody]) -> Result<u32, DatabaseError> {
-    let first = rows.first().map(Record::read).transpose()?;
-    Ok(first.and_then(|record| record.get(0)?.parse().ok()).unwrap_or(0))
 }
 
 /// A row of one of the room's own statements.

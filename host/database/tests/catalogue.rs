@@ -4,8 +4,11 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use airlock_database::catalogue::fingerprint;
-use airlock_database::{Scope, Source, SourceConfig};
+use airlock_database::{RunOptions, Scope, Source, SourceConfig};
+use airlock_gate::{Gate, Policy};
 use airlock_types::catalogue::{RelationKind, TypeFamily, TypeKind};
 use airlock_types::{Catalogue, TableRef};
 use support::Postgres;
@@ -164,6 +167,61 @@ async fn a_scope_names_relations_or_takes_everything() {
     assert_eq!(all.search_path, ["public", "archive", "sales"]);
     assert_eq!(all.len(), 8);
     assert!(catalogue(&server, &Scope::schemas(["airlock"])).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_name_that_means_an_unlisted_relation_is_told() {
+    let server = Postgres::start();
+    server.psql(
+        "CREATE ROLE reader LOGIN; CREATE SCHEMA shop; CREATE SCHEMA locked;
+         GRANT USAGE ON SCHEMA shop TO reader;
+         CREATE TABLE public.events(id int); CREATE TABLE shop.events(secret text);
+         CREATE TABLE public.moods(id int); CREATE TYPE shop.moods AS (a int);
+         CREATE TABLE public.counters(id int); CREATE SEQUENCE shop.counters;
+         CREATE TABLE public.places(id int); CREATE INDEX places ON shop.events(secret);
+         CREATE TABLE public.days(id int); CREATE TABLE locked.days(id int);
+         CREATE TABLE shop.mine(id int); CREATE TABLE public.mine(id int);
+         CREATE TABLE public.pg_class(id int); CREATE TABLE public.alone(id int);
+         GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader; GRANT SELECT ON shop.mine TO reader;
+         REVOKE SELECT ON public.mine FROM reader",
+    );
+    let both = catalogue(&server, &Scope::schemas(["shop", "public"])).await;
+    let shadows = |catalogue: &Catalogue| -> Vec<String> {
+        catalogue.shadowing.iter().map(ToString::to_string).collect()
+    };
+    let all = ["shop.counters", "shop.events", "shop.moods", "pg_catalog.pg_class", "shop.places"];
+    assert_eq!(shadows(&both), all);
+    assert_eq!(both.database, "postgres");
+    // What is told is what the server does with the name alone.
+    for relation in both.iter() {
+        let name = &relation.table.name;
+        let means = server.psql(&format!(
+            "SET ROLE reader; SET search_path = shop, locked, public, pg_temp;
+             SELECT nspname || '.' || relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace
+              WHERE c.oid = '{name}'::pg_catalog.regclass"
+        ));
+        let listed = means.trim() == relation.table.to_string();
+        assert_eq!(!listed, both.shadowing.iter().any(|other| other.name == *name), "{name} is {means}");
+    }
+    let gate = Gate::new(Arc::new(both), Policy::default());
+    let source = Source::connect(SourceConfig::new(server.url("reader"))).await.unwrap();
+    let options = RunOptions { search_path: gate.catalogue().search_path.clone(), ..RunOptions::default() };
+    for sql in ["SELECT * FROM events", "SELECT * FROM moods", "SELECT * FROM other.public.events"] {
+        assert!(gate.check(sql).is_err(), "{sql}");
+    }
+    for sql in
+        ["SELECT id FROM public.events", "SELECT id FROM postgres.public.events", "SELECT id FROM alone"]
+    {
+        let approved = gate.check(sql).unwrap_or_else(|rejection| panic!("{sql}: {rejection}"));
+        assert!(source.run(&approved, &options).await.is_ok(), "{sql}");
+    }
+    let other_way = catalogue(&server, &Scope::schemas(["public", "shop"])).await;
+    assert_eq!(shadows(&other_way), ["public.mine", "pg_catalog.pg_class"]);
+    let named = Scope {
+        schemas: vec!["shop".into()],
+        only: vec![TableRef::new("public", "alone"), TableRef::new("public", "events")],
+    };
+    assert_eq!(shadows(&catalogue(&server, &named).await), ["shop.events"]);
 }
 
 #[tokio::test]

@@ -67,6 +67,8 @@ codes! {
     RowLock, "row-lock", Forbidden;
     /// A relation the domain does not list.
     UnknownRelation, "unknown-relation", UnknownTable;
+    /// A name that starts with another database than the connected one.
+    OtherDatabase, "other-database", UnknownTable;
     /// A relation of PostgreSQL's own catalogue.
     SystemRelation, "system-relation", Forbidden;
     /// A column that is not there.
@@ -85,7 +87,9 @@ codes! {
     ChangedFunction, "changed-function", Forbidden;
     /// Who or where the session is: users, roles, databases, settings.
     SessionInformation, "session-information", Forbidden;
-    /// An operator that is not known, or that has an overload nobody vetted.
+    /// An operator that does not exist; often another dialect's spelling.
+    UnknownOperator, "unknown-operator", UnknownFunction;
+    /// An operator from outside `pg_catalog`, or one that has an overload there, that nobody vetted.
     ForbiddenOperator, "forbidden-operator", Forbidden;
     /// A type that is not known.
     UnknownType, "unknown-type", UnknownFunction;

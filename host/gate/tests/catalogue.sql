@@ -16,6 +16,7 @@ WITH listed AS (
 )
 SELECT json_build_object(
   'server_version', current_setting('server_version_num')::int,
+  'database', current_database(),
   'search_path', array_to_json(string_to_array(current_setting('airlock.path'), ',')),
   'relations', (SELECT json_object_agg(relname, relations) FROM (
     SELECT l.relname, json_agg(json_build_object(

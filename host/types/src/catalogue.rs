@@ -12,6 +12,9 @@ use crate::ids::{ColumnRef, ContentHash, TableRef};
 pub struct Catalogue {
     /// As `server_version_num`: 150018.
     pub server_version: u32,
+    /// The connected database, the only one whose name may stand before a schema; empty when it is not known.
+    #[serde(default)]
+    pub database: String,
     /// Schemas an unqualified name is looked for in, in order. `pg_catalog` comes first whatever this says.
     pub search_path: Vec<String>,
     /// The relations the domain lists, by name. What is not here is unknown.
@@ -26,8 +29,8 @@ pub struct Catalogue {
     pub types: Vec<TypeObject>,
     /// Installed extensions.
     pub extensions: Vec<String>,
-    /// Relations on the search path that are not listed but that an unqualified name finds before a listed one of the
-    /// same name: such a name must be qualified.
+    /// Relations of any kind that are not listed but that an unqualified name finds before a listed one of the same
+    /// name, on the search path or in `pg_catalog`: such a name must be qualified.
     #[serde(default)]
     pub shadowing: Vec<TableRef>,
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use airlock_types::TableRef;
 use airlock_types::catalogue::{Column, ForeignKey, Relation, RelationKind};
+use airlock_types::{Catalogue, TableRef};
 use postgres_protocol::message::backend::DataRowBody;
 
 use super::Record;
@@ -92,6 +92,35 @@ pub(super) const FOREIGN_KEYS: &str = concat!(
   JOIN listed f ON f.oid = k.confrelid
  ORDER BY l.oid, k.conname"
 );
+
+/// Relations that are not listed and have the name of one that is. Indexes, sequences and composite types have names in
+/// the same space, and the reader needs no grant to stumble over one.
+pub(super) const NAMESAKES: &str = concat!(
+    listed!(),
+    "SELECT n.nspname, c.relname
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relname IN (SELECT l.relname FROM listed l) AND c.oid NOT IN (SELECT l.oid FROM listed l)
+ ORDER BY c.relname, n.nspname"
+);
+
+/// The namesakes that an unqualified name finds before the listed relation.
+pub(super) fn shadowing(
+    namesakes: &[DataRowBody],
+    catalogue: &Catalogue,
+) -> Result<Vec<TableRef>, DatabaseError> {
+    let rank = |schema: &str| catalogue.search_path.iter().position(|entry| entry == schema);
+    let mut found = Vec::new();
+    for row in namesakes {
+        let namesake = Record::read(row)?.table(0, 1);
+        let Some(listed) = catalogue.resolve(&namesake.name) else { continue };
+        let first = namesake.schema == "pg_catalog"
+            || rank(&namesake.schema).is_some_and(|rank_here| Some(rank_here) < rank(&listed.table.schema));
+        if first {
+            found.push(namesake);
+        }
+    }
+    Ok(found)
+}
 
 /// Builds the relations.
 pub(super) fn read(

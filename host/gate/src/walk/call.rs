@@ -20,9 +20,9 @@ impl Walk<'_> {
 
     pub(super) fn call(&mut self, call: &FuncCall, scope: &Scope<'_>) -> Checked<Value> {
         let parts = strings(&call.funcname).ok_or_else(|| unsupported("this call").at(call.location))?;
-        let (schema, name) = match parts.as_slice() {
+        let (schema, name) = match self.after_database(&parts, 3, call.location)? {
             [name] => (None, *name),
-            [schema, name] | [_, schema, name] => (Some(*schema), *name),
+            [schema, name] => (Some(*schema), *name),
             _ => return Err(unsupported("this call").at(call.location)),
         };
         // Newer grammars read this name as a keyword and add the schema themselves; an older server looks it up.

@@ -74,6 +74,9 @@ impl Walk<'_> {
                 self.aliased(Some(&relation.relname), relation.alias.as_ref(), columns, relation.location)?;
             return Ok(single(item));
         }
+        if !relation.catalogname.is_empty() {
+            self.same_database(&relation.catalogname, relation.location)?;
+        }
         let shape = self
             .vocabulary
             .relation(schema, &relation.relname)

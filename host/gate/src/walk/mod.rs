@@ -129,6 +129,18 @@ impl<'w> Walk<'w> {
         self.vocabulary.catalogue.server_version
     }
 
+    /// A database before a schema must be the connected one; PostgreSQL reads no other.
+    fn same_database(&self, name: &str, location: i32) -> Checked<()> {
+        let connected = self.vocabulary.catalogue.database.as_str();
+        if !connected.is_empty() && name == connected {
+            return Ok(());
+        }
+        let message = format!("\"{name}\" is not known to be the database that is read");
+        Err(Refusal::new(RejectionCode::OtherDatabase, message)
+            .at(location)
+            .hint("Leave the database out: a name starts with its schema."))
+    }
+
     /// Refuses syntax that is newer than the connected server.
     fn needs_version(&self, major: u32, what: &str, location: i32) -> Checked<()> {
         if self.server_version() >= major * 10_000 {

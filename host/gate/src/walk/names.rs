@@ -161,18 +161,35 @@ impl Walk<'_> {
         }
         let parts = strings(&reference.fields)
             .ok_or_else(|| super::unsupported("this reference").at(reference.location))?;
-        match parts.as_slice() {
+        let parts = self.after_database(&parts, 4, reference.location)?;
+        match parts {
             [name] => self.bare_column(name, scope, reference.location),
             [relation, name] => {
                 let item = self.item(None, relation, scope, reference.location)?;
                 self.column_of(&item, name, reference.location)
             }
-            [schema, relation, name] | [_, schema, relation, name] => {
+            [schema, relation, name] => {
                 let item = self.item(Some(schema), relation, scope, reference.location)?;
                 self.column_of(&item, name, reference.location)
             }
             _ => Err(Refusal::new(RejectionCode::UnknownColumn, "the name has too many parts")
                 .at(reference.location)),
+        }
+    }
+
+    /// A name without the database it may start with, which it does when it has `full` parts.
+    pub(super) fn after_database<'n, 's>(
+        &self,
+        parts: &'n [&'s str],
+        full: usize,
+        location: i32,
+    ) -> Checked<&'n [&'s str]> {
+        match parts {
+            [database, rest @ ..] if parts.len() == full => {
+                self.same_database(database, location)?;
+                Ok(rest)
+            }
+            _ => Ok(parts),
         }
     }
 
@@ -184,12 +201,10 @@ impl Walk<'_> {
         let parts =
             strings(before).ok_or_else(|| super::unsupported("this reference").at(reference.location))?;
         let at = reference.location;
-        Ok(Some(match parts.as_slice() {
+        Ok(Some(match self.after_database(&parts, 3, at)? {
             [] => Star::Everything,
             [relation] => Star::Of(self.item(None, relation, scope, at)?),
-            [schema, relation] | [_, schema, relation] => {
-                Star::Of(self.item(Some(schema), relation, scope, at)?)
-            }
+            [schema, relation] => Star::Of(self.item(Some(schema), relation, scope, at)?),
             _ => {
                 return Err(Refusal::new(RejectionCode::UnknownColumn, "the name has too many parts").at(at));
             }

@@ -49,9 +49,9 @@ impl Walk<'_> {
         }
         let parts = strings(&of.names).ok_or_else(|| unsupported("this type").at(at))?;
         let array = !of.array_bounds.is_empty();
-        let kind = match parts.as_slice() {
+        let kind = match self.after_database(&parts, 3, at)? {
             [name] => self.vocabulary.cast(None, name, array),
-            [schema, name] | [_, schema, name] => self.vocabulary.cast(Some(schema), name, array),
+            [schema, name] => self.vocabulary.cast(Some(schema), name, array),
             _ => Err(unsupported("this type")),
         };
         kind.map_err(|refusal| refusal.at(at))

@@ -67,6 +67,7 @@ pub fn catalogue(server_version: u32) -> Catalogue {
     let text = || TableRef::new("pg_catalog", "text");
     let mut catalogue = Catalogue {
         server_version,
+        database: "gate".to_owned(),
         search_path: vec!["shop".to_owned(), "public".to_owned()],
         functions: vec![
             function("shop", "spill", &["shop.customers"], None),
