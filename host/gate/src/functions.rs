@@ -178,6 +178,21 @@ const OTHER_DIALECTS: &[(&str, &str)] = &[
     ("year", "extract(year from value)"),
 ];
 
+/// What to write instead of an operator of another dialect.
+const OTHER_OPERATORS: &[(&str, &str)] = &[
+    ("!", "NOT"),
+    ("!<", ">="),
+    ("!==", "<>"),
+    ("!>", "<="),
+    ("**", "^"),
+    ("//", "div(a, b)"),
+    ("<=>", "IS NOT DISTINCT FROM"),
+    ("==", "="),
+    ("===", "="),
+    ("=~", "~"),
+    ("^=", "<>"),
+];
+
 /// Functions that read a whole row into JSON: they write nested rows out themselves and never use a cast to text.
 const ROWS_TO_JSON: &[&str] =
     &["json_agg json_agg_strict json_build_array json_build_object json_object_agg jsonb_agg \
@@ -275,10 +290,17 @@ pub(crate) fn is_forbidden(name: &str) -> bool {
 
 /// What to write instead of a function of another dialect.
 pub(crate) fn dialect_hint(name: &str) -> Option<String> {
-    OTHER_DIALECTS
-        .iter()
-        .find(|(other, _)| *other == name)
-        .map(|(_, write)| format!("In PostgreSQL write {write}."))
+    instead(OTHER_DIALECTS, name)
+}
+
+/// The same for an operator.
+pub(crate) fn operator_hint(name: &str) -> Option<String> {
+    instead(OTHER_OPERATORS, name)
+}
+
+fn instead(list: &[(&str, &str)], name: &str) -> Option<String> {
+    let (_, write) = list.iter().find(|(other, _)| *other == name)?;
+    Some(format!("In PostgreSQL write {write}."))
 }
 
 /// The allowed name nearest to this one.

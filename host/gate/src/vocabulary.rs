@@ -178,8 +178,8 @@ impl Vocabulary {
         let rank = |schema: &str| self.catalogue.search_path.iter().position(|entry| entry == schema);
         let mine = rank(&relation.table.schema);
         let shadow = self.catalogue.shadowing.iter().find(|other| {
-            other.name == name
-                && (other.schema == "pg_catalog" || rank(&other.schema) < mine && mine.is_some())
+            let before = || rank(&other.schema).is_some_and(|rank| Some(rank) < mine);
+            other.name == name && (other.schema == "pg_catalog" || before())
         });
         match shadow {
             Some(_) => Err(Refusal::new(
@@ -322,7 +322,11 @@ impl Vocabulary {
             {
                 Ok(())
             }
-            _ => refused(format!("the operator {name} is not known")),
+            _ if builtin || self.catalogue.operators.iter().any(|other| other.name == name) => {
+                refused(format!("the operator {name} is out of bounds here"))
+            }
+            _ => Err(Refusal::new(RejectionCode::UnknownOperator, format!("there is no operator {name}"))
+                .maybe_hint(functions::operator_hint(name))),
         }
     }
 }

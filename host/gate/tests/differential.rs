@@ -101,6 +101,23 @@ fn statement() -> impl Strategy<Value = String> {
 }
 
 #[test]
+fn an_operator_that_postgresql_has_is_not_called_unknown() {
+    let Some(server) = Server::start() else { return };
+    let (names, complaints) = server.psql(
+        "postgres",
+        "owner",
+        "SELECT DISTINCT oprname FROM pg_operator WHERE oprnamespace = 'pg_catalog'::regnamespace",
+    );
+    assert!(names.lines().count() > 50, "{complaints}");
+    let gate = Gate::new(Arc::default(), Policy::default());
+    for name in names.lines() {
+        if let Err(rejection) = gate.check(&format!("SELECT NULL OPERATOR(pg_catalog.{name}) NULL")) {
+            assert_ne!(rejection.code.as_str(), "unknown-operator", "{name}");
+        }
+    }
+}
+
+#[test]
 fn what_is_approved_can_be_planned() {
     let Some(server) = Server::start() else { return };
     server.psql("postgres", "owner", "CREATE DATABASE lab");

@@ -33,6 +33,13 @@ fn each_kind_of_trespass_has_its_code() {
         ("SELECT * FROM pg_class", "system-relation"),
         ("SELECT * FROM information_schema.tables", "system-relation"),
         ("SELECT * FROM events", "unknown-relation"),
+        ("SELECT * FROM elsewhere.shop.customers", "other-database"),
+        ("SELECT elsewhere.shop.customers.name FROM shop.customers", "other-database"),
+        ("SELECT elsewhere.shop.customers.* FROM shop.customers", "other-database"),
+        ("SELECT elsewhere.pg_catalog.upper('x')", "other-database"),
+        ("SELECT 1::elsewhere.pg_catalog.int4", "other-database"),
+        ("SELECT * FROM gate.shop.secrets", "unknown-relation"),
+        ("SELECT * FROM gate.pg_catalog.pg_class", "system-relation"),
         ("WITH secrets AS (SELECT * FROM secrets) SELECT 1", "unknown-relation"),
         ("SELECT nam FROM customers", "unknown-column"),
         ("SELECT id FROM customers, orders", "ambiguous-column"),
@@ -87,6 +94,12 @@ fn each_kind_of_trespass_has_its_code() {
         ("SELECT nvl(1, 2)", "unknown-function"),
         ("SELECT initcap(name) FROM customers", "overloaded-function"),
         ("SELECT 5 # 3", "forbidden-operator"),
+        ("SELECT 5 %> 3 FROM orders ORDER BY 1 USING ##>", "unknown-operator"),
+        ("SELECT id FROM orders WHERE id == 3", "unknown-operator"),
+        ("SELECT id FROM orders WHERE id <=> ANY (ARRAY[3])", "unknown-operator"),
+        ("SELECT 1 OPERATOR(pg_catalog.==) 2", "unknown-operator"),
+        ("SELECT 1 OPERATOR(pg_catalog.%>) 2", "forbidden-operator"),
+        ("SELECT 1 OPERATOR(shop.=) 2", "forbidden-operator"),
         ("SELECT 1 OPERATOR(shop.#) 2", "forbidden-operator"),
         ("SELECT name FROM customers ORDER BY name USING OPERATOR(shop.#)", "forbidden-operator"),
         ("SELECT current_user", "session-information"),
@@ -147,7 +160,8 @@ fn honest_statements_are_accepted() {
     for sql in [
         "SELECT",
         "SELECT * FROM public.events",
-        "SELECT anything.shop.customers.name FROM anything.shop.customers",
+        "SELECT gate.shop.customers.name, gate.shop.customers.* FROM gate.shop.customers",
+        "SELECT gate.pg_catalog.upper('x')::gate.pg_catalog.text",
         "SELECT home, (home).city, (c.home).*, home IS NULL FROM customers c",
         "SELECT count(home), count(c), num_nulls(home) FROM customers c",
         "SELECT id FROM customers WHERE home = ROW('a', 'b')::shop.address OR home IN (ROW('c', 'd')::address)",
@@ -217,6 +231,8 @@ fn refusals_say_where_and_what_instead() {
         ("SELECT FROM customers WHERE WHERE", Some(29), None),
         ("SELECT 1 +", Some(11), None),
         ("SELECT `a`", Some(11), Some("double quotes")),
+        ("SELECT id FROM orders WHERE id == 3", Some(32), Some("write =.")),
+        ("SELECT * FROM elsewhere.shop.customers", Some(15), Some("Leave the database out")),
     ] {
         let rejection = gate.check(sql).unwrap_err();
         assert_eq!(rejection.position, position, "{sql}: {rejection}");
@@ -228,6 +244,31 @@ fn refusals_say_where_and_what_instead() {
         }
         let failure = rejection.to_failure(sql);
         assert_eq!((failure.position, failure.sql.as_str()), (position, sql));
+    }
+}
+
+#[test]
+fn what_another_dialect_spells_differently_may_be_repaired_and_what_is_out_of_bounds_may_not() {
+    let gate = shop::gate(150_018);
+    for (sql, repairable) in [
+        ("SELECT id FROM orders WHERE id == 3", true),
+        ("SELECT nvl(1, 2)", true),
+        ("SELECT * FROM elsewhere.shop.customers", true),
+        ("SELECT 5 # 3", false),
+        ("SELECT 1 OPERATOR(shop.#) 2", false),
+    ] {
+        let rejection = gate.check(sql).unwrap_err();
+        assert_eq!(rejection.error_type().repairable(), repairable, "{sql}: {rejection:?}");
+    }
+}
+
+#[test]
+fn a_database_is_named_only_when_it_is_known() {
+    let catalogue = airlock_types::Catalogue { database: String::new(), ..shop::catalogue(150_018) };
+    let gate = airlock_gate::Gate::new(std::sync::Arc::new(catalogue), airlock_gate::Policy::default());
+    for database in ["gate", "\"\"", "shop"] {
+        let got = gate.check(&format!("SELECT id FROM {database}.shop.customers"));
+        assert!(got.is_err(), "{database}");
     }
 }
 
