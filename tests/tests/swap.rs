@@ -298,7 +298,7 @@ async fn a_swap_is_verified_shadowed_or_refused_before_anything_changes() {
     std::fs::write(&cases, format!("{case}\n")).unwrap();
     let (code, swapped) = operator.swap("planner", &file, &["--verify", cases.to_str().unwrap()]);
     assert_eq!(code, 0, "{swapped}");
-    let verified = json!({"cases": 1, "right_before": 1, "right_after": 1, "regressions": []});
+    let verified = json!({"cases": 1, "right_before": 1, "right_after": 1, "reached": 1, "regressions": []});
     assert_eq!(swapped["verified"], verified, "{swapped}");
 
     // Beside what serves: as good, then one that fails; the asks notice nothing.

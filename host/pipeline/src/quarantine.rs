@@ -236,3 +236,6 @@ fn tell(quarantined: &Quarantined) {
         "QUARANTINE: a component failed repeatedly; {then}"
     );
 }
+
+#[cfg(test)]
+mod tests;

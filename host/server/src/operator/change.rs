@@ -60,11 +60,13 @@ impl Desk {
         }
         let verified = match &swap.verify {
             None => None,
-            Some(cases) => match verify::replay(&self.host, scope, cases, &set, trial, told).await {
-                Ok(verified) => Some(verified),
-                Err(Unverified::Refused(why)) => return refused(why),
-                Err(Unverified::Infrastructure(why)) => return Reply::Failed { why },
-            },
+            Some(cases) => {
+                match verify::replay(&self.host, scope, cases, &set, trial, component.digest(), told).await {
+                    Ok(verified) => Some(verified),
+                    Err(Unverified::Refused(why)) => return refused(why),
+                    Err(Unverified::Infrastructure(why)) => return Reply::Failed { why },
+                }
+            }
         };
         let worse = verified.as_ref().is_some_and(|verified| !verified.regressions.is_empty());
         // Taken only now: a way back never waits for golden cases.

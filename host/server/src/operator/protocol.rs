@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use airlock_pipeline::golden::Verdict;
 use airlock_pipeline::{Quarantined, Served, ShadowReport};
 use airlock_runtime::{DomainScope, Stage};
-use airlock_types::DomainName;
+use airlock_types::{ContentHash, DomainName};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -102,8 +102,11 @@ pub struct CaseGraded {
     pub domain: DomainName,
     /// The case.
     pub case: String,
-    /// Whether the candidate was asked; otherwise what serves was.
+    /// Whether the candidate was in service; otherwise what serves was.
     pub candidate: bool,
+    /// Components that took part.
+    #[serde(skip)]
+    pub components: Vec<ContentHash>,
     /// How it came out.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -118,6 +121,8 @@ pub struct Verified {
     pub right_before: usize,
     /// Right with the candidate.
     pub right_after: usize,
+    /// Cases in which the candidate was called at all.
+    pub reached: usize,
     /// Right before and not after.
     pub regressions: Vec<CaseGraded>,
 }

@@ -37,13 +37,17 @@ impl Socket {
             Ok(found) if !found.file_type().is_socket() => {
                 return Err(wrong("something that is no socket is there; name another path".to_owned()));
             }
-            Ok(_) if std::os::unix::net::UnixStream::connect(path).is_ok() => {
-                return Err(wrong(
-                    "a running host listens there; stop it, or give this one a path and a `data` of its own"
-                        .to_owned(),
-                ));
-            }
-            Ok(_) => {}
+            Ok(_) => match std::os::unix::net::UnixStream::connect(path) {
+                // Nobody listens: its host is dead.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                Err(error) => return Err(wrong(format!("who listens there cannot be told ({error})"))),
+                Ok(_) => {
+                    return Err(wrong(
+                        "a running host listens there; stop it, or give this one a path and a `data` of its own"
+                            .to_owned(),
+                    ));
+                }
+            },
         }
         // Made beside its place and moved there, so that it never lies there with other permissions.
         let part = path.with_extension(format!("{}.part", std::process::id()));

@@ -7,6 +7,7 @@ use airlock_knowledge::pack::{GoldenCase, limits, read_golden};
 use airlock_pipeline::golden::{Runner, Verdict};
 use airlock_pipeline::{Domain, Host};
 use airlock_runtime::{DomainScope, StageSet};
+use airlock_types::ContentHash;
 use tokio::sync::mpsc::Sender;
 
 use super::protocol::{CaseGraded, Cases, Verified};
@@ -26,6 +27,7 @@ pub(super) async fn replay(
     cases: &Cases,
     serving: &Arc<StageSet>,
     trial: StageSet,
+    candidate: ContentHash,
     told: Sender<CaseGraded>,
 ) -> Result<Verified, Unverified> {
     let trial = Arc::new(trial);
@@ -36,6 +38,7 @@ pub(super) async fn replay(
             let before = grade(&runner, domain, case, serving, false, &told).await?;
             let after = grade(&runner, domain, case, &trial, true, &told).await?;
             verified.cases += 1;
+            verified.reached += usize::from(after.components.contains(&candidate));
             verified.right_before += usize::from(before.verdict.is_right());
             verified.right_after += usize::from(after.verdict.is_right());
             if before.verdict.is_right() && !after.verdict.is_right() {
@@ -61,8 +64,14 @@ async fn grade(
             graded.id
         )));
     }
-    let graded =
-        CaseGraded { domain: domain.name().clone(), case: graded.id, candidate, verdict: graded.verdict };
+    let used = graded.answer.iter().flat_map(|answer| &answer.components);
+    let graded = CaseGraded {
+        domain: domain.name().clone(),
+        case: graded.id,
+        candidate,
+        components: used.map(|used| used.digest).collect(),
+        verdict: graded.verdict,
+    };
     let gone = |_| Unverified::Refused("the operator went away, so nothing was changed".to_owned());
     told.send(graded.clone()).await.map_err(gone)?;
     Ok(graded)

@@ -115,6 +115,12 @@ fn verified(verified: Option<&Verified>) -> anyhow::Result<()> {
         "golden cases: {}, right before {}, right after {}",
         verified.cases, verified.right_before, verified.right_after
     ))?;
+    if verified.reached < verified.cases {
+        output::line(format!(
+            "the candidate was called in {} of them; the others say nothing about it",
+            verified.reached
+        ))?;
+    }
     for worse in &verified.regressions {
         let why = worse.verdict.why().unwrap_or_default();
         output::line(format!("worse  {}/{}: {why}", worse.domain, worse.case))?;
