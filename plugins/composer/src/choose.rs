@@ -7,10 +7,10 @@ use airlock_plugin_sdk::question::stems;
 
 use crate::annotate::{Candidate, Mention, Target};
 use crate::build::{Built, Context, build};
-use crate::frame::{By, Frame, Measure};
+use crate::frame::Frame;
 use crate::interpret::interpret;
 use crate::refuse::Why;
-use crate::{print, union};
+use crate::{parts, print, times, union};
 
 /// Readings that are tried at most.
 const READINGS: usize = 600;
@@ -170,51 +170,64 @@ fn settle(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Re
     Ok((sql, built))
 }
 
-/// A measure that several tables give, each for its own time, is computed from those that hold the time asked for.
+/// What several tables hold, each for its own time, is taken from those that hold the time asked for.
 fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
-    let variants = frame
-        .measures
-        .iter()
-        .chain(frame.rank.iter().filter_map(|rank| match &rank.by {
-            Some(By::Measure(measure)) => Some(measure),
-            _ => None,
-        }))
-        .filter_map(|measure| match measure {
-            Measure::Metric(term) => context.glossary.terms.get(*term).map(|term| term.metrics.len()),
-            _ => None,
-        })
-        .max()
-        .unwrap_or(1);
+    let members = parts::members(context, frame);
     if let Some(aggregate) = frame.nested {
-        return nested(context, frame, aggregate, variants);
+        return nested(context, frame, aggregate, members.len());
     }
-    if variants <= 1 {
-        let built = build(context, frame, 0)?;
+    let Some(base) = members.first().copied().filter(|_| members.len() > 1) else {
+        let built = build(context, frame, None, false)?;
         return Ok((print::sql(context.schema, &built.query), built));
+    };
+    let (window, _) = times::window(context, frame)?;
+    let mut begins = None;
+    if let Some(window) = &window {
+        begins = parts::covered(context.schema, &members, window)?;
     }
-    let mut parts = Vec::new();
-    let mut failed = None;
-    for variant in 0..variants {
-        match build(context, frame, variant) {
-            Ok(built) => parts.push(built),
-            Err(why) => failed = failed.or(Some(why)),
+    let mut built = Vec::new();
+    let mut left_out = Vec::new();
+    for member in members.iter().copied() {
+        if !parts::needed(context.schema, member, window.as_ref()) {
+            continue;
+        }
+        let part = parts::instead(context.schema, frame, base, member)
+            .and_then(|frame| build(context, &frame, Some(member), true));
+        match part {
+            Ok(part) => built.push(part),
+            Err(why) => left_out.push((member, why)),
         }
     }
-    match (parts.len(), failed) {
-        (0, Some(why)) => Err(why),
-        (1, failed) => {
-            let mut built = parts.remove(0);
-            if let Some(why) = failed.filter(|why| !matches!(why, Why::Uncovered(_))) {
-                built.assumptions.push(format!(
-                    "A second table that holds part of the measure is left out: {}",
-                    why.refusal().reason
-                ));
-                built.cost += 0.05;
-            }
-            Ok((print::sql(context.schema, &built.query), built))
-        }
-        _ => union::union(context.schema, parts),
+    // Part of the time asked for is not to be had in this shape.
+    if let Some((member, why)) = left_out.first()
+        && (built.is_empty() || window.is_some())
+    {
+        return Err(match (built.is_empty(), why) {
+            (true, _) => why.clone(),
+            (false, why) => Why::Uncovered(format!(
+                "Part of the time asked for is in {}, which does not give this: {}",
+                parts::told(context.schema, *member),
+                why.refusal().reason
+            )),
+        });
     }
+    let (sql, mut built) = match built.len() {
+        0 => return Err(Why::Kind("a time that no table holds".into())),
+        1 => {
+            let only = built.remove(0);
+            (print::sql(context.schema, &only.query), only)
+        }
+        _ => union::union(context.schema, built)?,
+    };
+    built.assumptions.extend(begins);
+    for (member, _) in &left_out {
+        built.assumptions.push(format!(
+            "{} is left out: it does not hold what this asks for.",
+            parts::told(context.schema, *member)
+        ));
+        built.cost += 0.05;
+    }
+    Ok((sql, built))
 }
 
 /// The mean of counts: a count for each group, and the aggregate of the counts.
@@ -227,7 +240,7 @@ fn nested(
     if variants > 1 {
         return Err(Why::Kind("an aggregate of a measure that two tables hold".into()));
     }
-    let mut built = build(context, frame, 0)?;
+    let mut built = build(context, frame, None, false)?;
     let name =
         built.query.select.last().and_then(|output| output.alias.clone()).unwrap_or_else(|| "n".into());
     let Some(measure) = built.query.select.pop() else {

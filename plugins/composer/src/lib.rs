@@ -11,6 +11,7 @@ mod guess;
 mod interpret;
 mod joins;
 mod logical;
+mod parts;
 mod print;
 mod refuse;
 mod reuse;

@@ -27,6 +27,8 @@ pub enum Expr {
     CountDistinct(usize, Vec<usize>),
     /// SQL of the glossary; names of tables stand for the nodes given.
     Raw(String, Vec<(usize, usize)>),
+    /// A number of exact places, rounded to two.
+    Rounded(Box<Expr>),
     /// A column cut to a step of time.
     Step(Grain, usize, usize),
     /// Share of the rows that meet the conditions, in percent.

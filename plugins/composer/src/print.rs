@@ -312,6 +312,7 @@ impl Printer<'_> {
                 }
             }
             Expr::Raw(sql, nodes) => self.raw(sql, nodes),
+            Expr::Rounded(inner) => format!("round({}, 2)", self.expr(inner)),
             Expr::Step(Grain::Year, node, column) => {
                 format!("extract(year FROM {})::int", self.column(*node, *column))
             }

@@ -44,6 +44,10 @@ pub struct Column {
     pub nullable: bool,
     /// Part of a primary or foreign key, or a number that only tells rows apart.
     pub key: bool,
+    /// An amount of money or the like, by its class.
+    pub amount: bool,
+    /// A number with exact places, so that it can be rounded.
+    pub exact: bool,
     /// Enum labels and permitted samples.
     pub values: Vec<String>,
 }
@@ -78,6 +82,8 @@ pub struct Table {
     pub key: Vec<usize>,
     /// Where its rows point to.
     pub edges: Vec<Edge>,
+    /// Columns that hold the name of a row of another table, by a person's word, where no key does.
+    pub named: Vec<(usize, usize)>,
     /// The columns that name a row to a person.
     pub label: Vec<usize>,
     /// The column that notes name as the row's time.
@@ -131,6 +137,10 @@ impl Schema {
                     }
                 }
                 table.edges = edges;
+            }
+            let named = named(at, detail, &tables);
+            if let Some(table) = tables.get_mut(at) {
+                table.named = named;
             }
         }
         guess::complete(&mut tables);
@@ -208,6 +218,8 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
                 family: family(&column.family, &column.enum_labels),
                 nullable: column.nullable,
                 key: id || key.contains(&at),
+                amount: column.class == "amount",
+                exact: column.sql_type.starts_with("numeric"),
                 values: column.enum_labels.iter().chain(&column.samples).cloned().collect(),
             }
         })
@@ -234,6 +246,7 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
         names,
         text,
         edges: Vec::new(),
+        named: Vec::new(),
         covers: (attribute("covers-from"), attribute("covers-until")),
         selected: selected.contains(&detail.summary.table),
         columns,
@@ -347,6 +360,22 @@ fn labels(columns: &[Column], table: &[String]) -> Vec<usize> {
         column.family == Family::Text && column.names.first().is_some_and(|name| name == table)
     });
     same.into_iter().collect()
+}
+
+/// Joins of one column to the name of another table's rows, which is no key of it.
+fn named(at: usize, detail: &TableDetail, tables: &[Table]) -> Vec<(usize, usize)> {
+    let position = |reference: &TableRef| tables.iter().position(|table| table.reference == *reference);
+    let found = |join: &airlock_plugin_sdk::contract::catalog::Join| {
+        let (from, to) = (position(&join.from)?, position(&join.to)?);
+        let ([column], [name]) = (join.from_columns.as_slice(), join.to_columns.as_slice()) else {
+            return None;
+        };
+        let own = tables.get(from)?.column(column)?;
+        let label = tables.get(to)?.column(name)?;
+        let by_name = from == at && join.verified && tables.get(to)?.label == [label];
+        by_name.then_some((own, to))
+    };
+    detail.joins.iter().filter_map(found).collect()
 }
 
 fn edges(at: usize, detail: &TableDetail, tables: &[Table]) -> Vec<Edge> {

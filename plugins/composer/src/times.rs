@@ -228,25 +228,25 @@ pub fn year_column(context: &Context<'_>, tree: &Tree, period: &Period) -> Optio
     })
 }
 
-/// Refuses a period that a table's rows do not reach into.
-pub fn covered(context: &Context<'_>, table: usize, period: &Period) -> Result<(), Why> {
-    let Some(detail) = context.schema.table(table) else { return Ok(()) };
-    let (from, until) = detail.covers;
-    let early = from.zip(period.from).is_some_and(|(first, asked)| asked < first)
-        || (from.is_some() && period.from.is_none());
-    let outside = from.zip(period.until).is_some_and(|(first, end)| end <= first)
-        || until.zip(period.from).is_some_and(|(end, start)| start >= end);
-    if outside || early {
-        let span = match (from, until) {
-            (Some(from), Some(until)) => format!("from {from} until before {until}"),
-            (Some(from), None) => format!("from {from}"),
-            (None, Some(until)) => format!("until before {until}"),
-            (None, None) => return Ok(()),
-        };
-        return Err(Why::Uncovered(format!(
-            "`{}` holds rows {span} only, which is not all of the time asked for.",
-            detail.reference.name
-        )));
+/// The one period that the question asks for, and what was taken for granted to read it.
+pub fn window(context: &Context<'_>, frame: &Frame) -> Result<(Option<Period>, Vec<String>), Why> {
+    let mut periods: Vec<Period> = Vec::new();
+    let mut told = Vec::new();
+    for (index, _) in &frame.moments {
+        let Some(found) = context.reading.moments.get(*index) else { continue };
+        let held = ["own", "have"].iter().any(|word| context.words.contains(*word));
+        if held && found.label.eq_ignore_ascii_case("today") {
+            told.push("`today` was read as now.".into());
+            continue;
+        }
+        told.extend(found.assumption.clone());
+        match periods.last_mut() {
+            Some(before) if before.until.is_some() && before.until == found.period.from => {
+                before.until = found.period.until
+            }
+            Some(_) => return Err(Why::Kind("a comparison of two periods".into())),
+            None => periods.push(found.period),
+        }
     }
-    Ok(())
+    Ok((periods.pop(), told))
 }

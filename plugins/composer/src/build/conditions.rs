@@ -243,24 +243,9 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn time(&mut self, frame: &Frame, root: usize) -> Result<(), Why> {
-        let mut periods: Vec<Period> = Vec::new();
-        for (index, _) in &frame.moments {
-            let Some(found) = self.context.reading.moments.get(*index) else { continue };
-            let held = ["own", "have"].iter().any(|word| self.context.words.contains(*word));
-            if held && found.label.eq_ignore_ascii_case("today") {
-                self.built.assumptions.push("`today` was read as now.".into());
-                continue;
-            }
-            self.built.assumptions.extend(found.assumption.clone());
-            match periods.last_mut() {
-                Some(before) if before.until.is_some() && before.until == found.period.from => {
-                    before.until = found.period.until
-                }
-                Some(_) => return Err(Why::Kind("a comparison of two periods".into())),
-                None => periods.push(found.period),
-            }
-        }
-        let Some(period) = periods.pop() else { return Ok(()) };
+        let (period, told) = times::window(self.context, frame)?;
+        self.built.assumptions.extend(told);
+        let Some(period) = period else { return Ok(()) };
         let at = frame.moments.first().map(|(_, at)| *at);
         let place = times::choose(self.context, frame, &self.tree, at)?;
         let Some((table, column)) = place else {
@@ -274,7 +259,9 @@ impl<'a> Builder<'a> {
                 None => Err(Why::Kind(format!("{} has no time to restrict", self.table_name(root)))),
             };
         };
-        times::covered(self.context, table, &period)?;
+        if !self.part {
+            self.built.assumptions.extend(parts::covered(self.context.schema, &[table], &period)?);
+        }
         self.note_time(table, column);
         match self.node(table, false)? {
             Some(node) => {

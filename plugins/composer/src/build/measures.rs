@@ -7,7 +7,9 @@ impl<'a> Builder<'a> {
         let metrics =
             self.context.glossary.terms.get(term).map(|term| term.metrics.as_slice()).unwrap_or_default();
         metrics
-            .get(self.variant.min(metrics.len().saturating_sub(1)))
+            .iter()
+            .find(|metric| Some(metric.table) == self.member)
+            .or(metrics.first())
             .ok_or_else(|| Why::Kind("a term without a measure".into()))
     }
 
@@ -73,8 +75,6 @@ impl<'a> Builder<'a> {
                         self.table_name(root)
                     )));
                 }
-                let start = metric.sql.trim_start().to_lowercase();
-                self.built.additive = start.starts_with("sum(") || start.starts_with("count(*)");
                 self.built.terms.insert(*term);
                 let nodes = self.fragment_nodes(&metric.sql, metric.table)?;
                 if let Some(filter) = &metric.filter {

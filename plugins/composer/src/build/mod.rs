@@ -7,12 +7,12 @@ mod shapes;
 use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::question::grammar::{Aggregate, Comparison, Quality, Reading};
-use airlock_plugin_sdk::question::moments::Period;
 
 use crate::frame::{By, Filter, FilterKind, Frame, Key, Measure};
 use crate::glossary::{Glossary, Metric};
 use crate::joins::{self, Tree};
 use crate::logical::{Expr, Output, Pred, Query};
+use crate::parts;
 use crate::print;
 use crate::refuse::Why;
 use crate::schema::{Family, Schema};
@@ -31,8 +31,6 @@ pub struct Built {
     pub columns: BTreeSet<(usize, usize)>,
     /// The terms of the glossary it uses.
     pub terms: BTreeSet<usize>,
-    /// What the first measure adds up over several tables, when it does.
-    pub additive: bool,
     /// How much the choices made here speak against it.
     pub cost: f64,
 }
@@ -49,9 +47,10 @@ pub struct Context<'a> {
     pub words: &'a BTreeSet<String>,
 }
 
-/// Builds the query of a frame. `variant` chooses the table for measures that several can give.
-pub fn build(context: &Context<'_>, frame: &Frame, variant: usize) -> Result<Built, Why> {
-    Builder { context, frame, variant, tree: Tree::new(0), built: empty() }.run()
+/// Builds the query of a frame. Of a measure that several tables give, the one of `member` is taken; its time is then
+/// checked over all of them together and not here.
+pub fn build(context: &Context<'_>, frame: &Frame, member: Option<usize>, part: bool) -> Result<Built, Why> {
+    Builder { context, frame, member, part, tree: Tree::new(0), built: empty() }.run()
 }
 
 fn empty() -> Built {
@@ -61,7 +60,6 @@ fn empty() -> Built {
         tables: BTreeSet::new(),
         columns: BTreeSet::new(),
         terms: BTreeSet::new(),
-        additive: false,
         cost: 0.0,
     }
 }
@@ -69,7 +67,8 @@ fn empty() -> Built {
 struct Builder<'a> {
     context: &'a Context<'a>,
     frame: &'a Frame,
-    variant: usize,
+    member: Option<usize>,
+    part: bool,
     tree: Tree,
     built: Built,
 }
