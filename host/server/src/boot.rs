@@ -50,7 +50,9 @@ pub async fn host(config: &Config) -> anyhow::Result<Host> {
 
 /// Where the grants of a configuration are.
 pub fn reviewed(config: &Config) -> Reviewed {
-    Reviewed { built: config.components.join(GRANTS), own: config.grants.clone() }
+    // Operators are told of these files; they need not be where the host was started.
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    Reviewed { built: absolute(config.components.join(GRANTS)), own: absolute(config.grants.clone()) }
 }
 
 /// The models that a configuration names.

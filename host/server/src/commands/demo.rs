@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use airlock_knowledge::Pack;
 use airlock_knowledge::pack::GoldenOutcome;
+use airlock_pipeline::Host;
 use airlock_pipeline::progress::Reporter;
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, default_data_dir, demo};
 use airlock_types::{AskRequest, RawAskRequest};
@@ -48,14 +49,30 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
     step.done();
     // Whatever happens now, the private server is stopped in order. A signal before the answer leaves none to tell of.
     let ended = tokio::select! {
-        ended = show(&options, &pack, &postgres, &data, &request, bound, as_json) => ended,
+        shown = show(&options, &pack, &postgres, &data, &request, bound, as_json) => shown,
         () = signal() => {
             eprintln!("stopped by a signal");
-            Ok(Exit::Infrastructure)
+            Ok(Shown::Over(Exit::Infrastructure))
         }
     };
+    let exit = match ended {
+        Ok(Shown::Serving { bound, host, operator }) => {
+            until_stopped(bound, host, Some(operator)).await;
+            Ok(Exit::Done)
+        }
+        Ok(Shown::Over(exit)) => Ok(exit),
+        Err(error) => Err(error),
+    };
     postgres.stop().await?;
-    ended
+    exit
+}
+
+/// What follows the answer.
+enum Shown {
+    /// Nothing: it was to be shown once, or a signal came first.
+    Over(Exit),
+    /// The page.
+    Serving { bound: http::Bound, host: Arc<Host>, operator: Operator },
 }
 
 async fn show(
@@ -66,7 +83,7 @@ async fn show(
     request: &AskRequest,
     bound: http::Bound,
     as_json: bool,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<Shown> {
     let folder = options.domains.join(options.pack.as_str());
     let step = Step::begin(&format!("loading {} and proving its reader", pack.name));
     let database = demo::load(postgres, &pack.name, &folder, reach(pack), |statement| {
@@ -81,8 +98,6 @@ async fn show(
     let step = Step::begin("loading components and opening the domain");
     let host = Arc::new(boot::host(&config).await?);
     step.done();
-    // One question and out needs no operator, and must not be in the way of a demo that runs.
-    let operator = if options.once { None } else { Some(Operator::open(&config, &host)?) };
 
     let page = format!("http://{}/", bound.address());
     let step = Step::begin("asking");
@@ -109,10 +124,10 @@ async fn show(
     }
     std::io::stdout().flush()?;
     if options.once {
-        return Ok(exit);
+        // One question and out needs no operator, and must not be in the way of a demo that runs.
+        return Ok(Shown::Over(exit));
     }
-    until_stopped(bound, host, operator).await;
-    Ok(Exit::Done)
+    Ok(Shown::Serving { operator: Operator::open(&config, &host)?, bound, host })
 }
 
 /// The first golden question that has an answer.

@@ -82,7 +82,7 @@ pub fn show(listed: &Listed, json: bool) -> anyhow::Result<()> {
         words(listed.serves.iter().map(|at| format!("{} of {}", at.stage, at.domains)).collect())
     };
     output::line(format!(
-        "{:<10} {}  {:>7} bytes  serves {serves}  imports {}",
+        "{:<15} {}  {:>7} bytes  serves {serves}  imports {}",
         listed.component,
         listed.digest.short(),
         listed.bytes,
