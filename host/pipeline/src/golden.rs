@@ -152,7 +152,13 @@ impl<'a> Runner<'a> {
         };
         match answer.outcome {
             Outcome::Failed => {
-                let why = answer.reason.clone().unwrap_or_default();
+                // Who grades is an operator, and is told what an asker is not.
+                let why = match &finished.fault {
+                    Some(Fault::Component(error)) => {
+                        error.to_string().lines().next().unwrap_or_default().to_owned()
+                    }
+                    _ => answer.reason.clone().unwrap_or_default(),
+                };
                 if finished.fault.as_ref().is_none_or(is_components) {
                     Verdict::Wrong { why }
                 } else {

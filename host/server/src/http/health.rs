@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use airlock_pipeline::Host;
+use airlock_pipeline::{Host, Quarantined};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -64,6 +64,22 @@ pub async fn report(host: &Host) -> Value {
             })
         })
         .collect();
+    // Why a component failed is the operator's: it may hold what a guest said about a question.
+    let quarantined: Vec<Value> = host
+        .quarantine()
+        .list()
+        .into_iter()
+        .map(|Quarantined { stage, domains, component, asks, consequence, .. }| {
+            json!({
+                "stage": stage,
+                "domains": domains,
+                "component": component.component,
+                "digest": component.digest,
+                "asks": asks,
+                "now": consequence,
+            })
+        })
+        .collect();
     let models: Vec<Value> = host
         .models()
         .describe()
@@ -75,7 +91,7 @@ pub async fn report(host: &Host) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "domains": host.domains().map(|domain| domain.name()).collect::<Vec<_>>(),
         "components": components,
-        "quarantined": host.quarantine().list(),
+        "quarantined": quarantined,
         "models": models,
         "checks": checks,
     })
