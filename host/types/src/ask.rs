@@ -86,7 +86,15 @@ impl AskRequest {
     /// A question with everything else left to the defaults.
     #[must_use]
     pub const fn new(question: Question) -> Self {
-        Self { question, domain: None, mode: Mode::Agent, follow_up_of: None, choice: None, now: None, max_rows: None }
+        Self {
+            question,
+            domain: None,
+            mode: Mode::Agent,
+            follow_up_of: None,
+            choice: None,
+            now: None,
+            max_rows: None,
+        }
     }
 }
 
@@ -94,16 +102,25 @@ impl TryFrom<RawAskRequest> for AskRequest {
     type Error = FieldError;
 
     fn try_from(raw: RawAskRequest) -> Result<Self, FieldError> {
-        let question = raw.question.ok_or_else(|| FieldError::new("question", "it is missing: write what you want to know"))?;
+        let question = raw
+            .question
+            .ok_or_else(|| FieldError::new("question", "it is missing: write what you want to know"))?;
         let question = Question::parse(&question).map_err(|error| FieldError::new("question", error))?;
-        let domain = raw.domain.map(|name| name.parse()).transpose().map_err(|error| FieldError::new("domain", error))?;
+        let domain = raw
+            .domain
+            .map(|name| name.parse())
+            .transpose()
+            .map_err(|error| FieldError::new("domain", error))?;
         let mode = match raw.mode.as_deref() {
             None | Some("agent") => Mode::Agent,
             Some("baseline") => Mode::Baseline,
             Some(_) => return Err(FieldError::new("mode", "it is `agent` or `baseline`")),
         };
-        let follow_up_of =
-            raw.follow_up_of.map(|id| id.parse()).transpose().map_err(|error| FieldError::new("follow_up_of", error))?;
+        let follow_up_of = raw
+            .follow_up_of
+            .map(|id| id.parse())
+            .transpose()
+            .map_err(|error| FieldError::new("follow_up_of", error))?;
         if let Some(choice) = &raw.choice {
             if choice.chars().count() > CHOICE_LIMIT {
                 return Err(FieldError::new("choice", format!("it has more than {CHOICE_LIMIT} characters")));
@@ -113,9 +130,20 @@ impl TryFrom<RawAskRequest> for AskRequest {
             }
         }
         if raw.max_rows == Some(0) {
-            return Err(FieldError::new("max_rows", "0 rows cannot answer anything; leave it out or ask for at least 1"));
+            return Err(FieldError::new(
+                "max_rows",
+                "0 rows cannot answer anything; leave it out or ask for at least 1",
+            ));
         }
-        Ok(Self { question, domain, mode, follow_up_of, choice: raw.choice, now: raw.now, max_rows: raw.max_rows })
+        Ok(Self {
+            question,
+            domain,
+            mode,
+            follow_up_of,
+            choice: raw.choice,
+            now: raw.now,
+            max_rows: raw.max_rows,
+        })
     }
 }
 
