@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::entity::Entity;
-use airlock_plugin_sdk::question::grammar::{Chunk, Op, Reading};
+use airlock_plugin_sdk::question::grammar::{Aggregate, Chunk, Op, Reading};
 use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::question::tokens::TokenKind;
 use airlock_plugin_sdk::{ColumnRef, Host};
@@ -28,6 +28,8 @@ pub enum Target {
     Condition(usize),
     /// Words that only say again what a measure is made of: `how many units did we lose`.
     Support,
+    /// A verb that tells which of a thing's dates is meant: `customers joined since 2024`.
+    Verb,
     /// A unit of time that stays one, though a column is called so.
     Step,
     /// Text in quotation marks that no index knows.
@@ -41,6 +43,14 @@ pub struct Candidate {
     pub target: Target,
     /// How well, about 0.5 to 1.1.
     pub score: f64,
+    /// A table that only a key of another table is called after: `cashier` for who made a bill.
+    pub pointer: bool,
+}
+
+impl Candidate {
+    fn new(target: Target, score: f64) -> Self {
+        Self { target, score, pointer: false }
+    }
 }
 
 /// A run of words and what it may name, best first.
@@ -81,11 +91,12 @@ pub fn annotate(
     entities: &[Entity],
 ) -> Vec<Mention> {
     let values = values(host, question, schema);
+    let spoken = spoken(reading, schema, &values);
     let taken: BTreeSet<usize> = reading.moments.iter().flat_map(|found| found.first..found.end).collect();
     let mut all = governed(entities, question, reading, schema);
     for first in 0..reading.tokens.len() {
         all.extend(runs(reading, first, &taken).into_iter().filter_map(|run| {
-            let candidates = candidates(reading, &run, schema, glossary, &values);
+            let candidates = candidates(reading, &run, schema, glossary, &values, &spoken);
             (!candidates.is_empty()).then(|| Mention {
                 first: run.first,
                 end: run.end,
@@ -102,8 +113,23 @@ pub fn annotate(
         let step = |chunk: &Chunk| {
             (chunk.first, chunk.end) == (mention.first, mention.end) && matches!(chunk.op, Op::Grain(_))
         };
+        let verb = |at: usize| {
+            reading
+                .tokens
+                .get(at)
+                .is_some_and(|token| token.lower.ends_with("ed") || stems::is_relation(&token.stem))
+        };
+        let dates = mention.candidates.first().is_some_and(|first| match first.target {
+            Target::Column(table, column) => {
+                schema.column(table, column).is_some_and(|column| column.family == Family::Time)
+            }
+            _ => false,
+        });
+        if dates && mention.words == 1 && verb(mention.first) {
+            mention.candidates.push(Candidate::new(Target::Verb, 0.55));
+        }
         if reading.chunks.iter().any(step) {
-            mention.candidates.push(Candidate { target: Target::Step, score: 0.9 });
+            mention.candidates.push(Candidate::new(Target::Step, 0.9));
         }
     }
     best
@@ -121,7 +147,7 @@ fn governed(entities: &[Entity], question: &str, reading: &Reading, schema: &Sch
             let table = schema.position(&column.table)?;
             let at = schema.table(table)?.column(&column.column)?;
             let score = 1.5 - 0.1 * place as f64;
-            Some(Candidate { target: Target::Value(table, at, entity.key.clone()), score })
+            Some(Candidate::new(Target::Value(table, at, entity.key.clone()), score))
         };
         let candidates: Vec<Candidate> = entity.columns.iter().enumerate().filter_map(column).collect();
         let told = words > 0 && !candidates.is_empty();
@@ -151,11 +177,11 @@ fn supported(reading: &Reading, glossary: &Glossary, mentions: &mut [Mention]) {
         let score = match mention.candidates.first() {
             Some(Candidate { target: Target::Column(..), .. }) => 0.6,
             // The measure may mean these rows already; whether it is asked to be cut to them again is not said.
-            Some(Candidate { target: Target::Value(..), score }) => *score,
+            Some(Candidate { target: Target::Value(..), score, .. }) => *score,
             _ => continue,
         };
         if inside {
-            mention.candidates.push(Candidate { target: Target::Support, score });
+            mention.candidates.push(Candidate::new(Target::Support, score));
         }
     }
 }
@@ -189,7 +215,7 @@ fn runs(reading: &Reading, first: usize, taken: &BTreeSet<usize>) -> Vec<Run> {
             }
             break;
         }
-        let binds = matches!(token.lower.as_str(), "of" | "the" | "-" | "a");
+        let binds = matches!(token.lower.as_str(), "of" | "the" | "-" | "a") || hyphened(reading, at);
         if binds && at > first {
             continue;
         }
@@ -207,6 +233,14 @@ fn runs(reading: &Reading, first: usize, taken: &BTreeSet<usize>) -> Vec<Run> {
         found.push(Run { first, end: at + 1, stems: stems.clone(), words: words.clone(), quoted: false });
     }
     found
+}
+
+/// The `in` of `walk-in`.
+fn hyphened(reading: &Reading, at: usize) -> bool {
+    let hyphen =
+        |at: Option<usize>| at.and_then(|at| reading.tokens.get(at)).is_some_and(|token| token.lower == "-");
+    hyphen(at.checked_sub(1))
+        && reading.tokens.get(at).is_some_and(|token| stems::is_function_word(&token.lower))
 }
 
 /// A value that the question spells in full.
@@ -246,6 +280,16 @@ fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<Known> {
     found
 }
 
+/// Stems of the tables whose values the question spells: who says `Plumbing` speaks of categories.
+fn spoken(reading: &Reading, schema: &Schema, values: &[Known]) -> BTreeSet<String> {
+    let said = |word: &String| reading.tokens.iter().any(|token| token.stem == stems::stem(word));
+    let known = values.iter().filter(|known| known.lower.iter().all(said));
+    known
+        .filter_map(|known| schema.table(known.table))
+        .flat_map(|table| table.names.iter().flatten().cloned())
+        .collect()
+}
+
 fn value_words(value: &str) -> Vec<String> {
     airlock_plugin_sdk::question::tokens::tokenize(value)
         .into_iter()
@@ -261,12 +305,16 @@ fn candidates(
     schema: &Schema,
     glossary: &Glossary,
     values: &[Known],
+    spoken: &BTreeSet<String>,
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
+    let mut plurals: Vec<Target> = Vec::new();
+    let mut pointers: Vec<(usize, bool)> = Vec::new();
+    let count = counted(reading, run.first);
     let mut add =
         |target: Target, score: f64| match found.iter_mut().find(|candidate| candidate.target == target) {
             Some(known) => known.score = known.score.max(score),
-            None => found.push(Candidate { target, score }),
+            None => found.push(Candidate::new(target, score)),
         };
     let text = reading.tokens.get(run.first).map(|token| token.text.clone()).unwrap_or_default();
     for known in values {
@@ -274,9 +322,12 @@ fn candidates(
             if run.quoted { known.value.eq_ignore_ascii_case(text.trim()) } else { known.lower == run.words };
         let near = !run.quoted
             && known.lower.len() == run.stems.len()
-            && known.lower.iter().zip(&run.stems).all(|(a, b)| stems::stem(a) == *b)
-            // The plural of a value is a kind of thing, not the value: `powers`.
-            && run.words.last() != known.lower.last().map(|last| format!("{last}s")).as_ref();
+            && known.lower.iter().zip(&run.stems).all(|(a, b)| stems::stem(a) == *b);
+        // The plural of a value is the things of that kind, unless things are called so: `powers`.
+        if near && !same && run.words.last() == known.lower.last().map(|last| format!("{last}s")).as_ref() {
+            plurals.push(Target::Value(known.table, known.column, known.value.clone()));
+            continue;
+        }
         if same || near {
             // One-letter and purely numeric values are found by chance.
             let chance = !run.quoted
@@ -290,8 +341,12 @@ fn candidates(
     }
     if run.quoted {
         if found.is_empty() {
-            found.push(Candidate { target: Target::Literal(text), score: 0.8 });
+            found.push(Candidate::new(Target::Literal(text), 0.8));
         }
+        return best(found);
+    }
+    // `no bills` has no bills, though a column is called `bill no`; `no show` may be a value.
+    if reading.chunks.iter().any(|chunk| chunk.first == run.first && chunk.op == Op::Not) {
         return best(found);
     }
     // A single word of an operation (`total`, `most`) names nothing by itself.
@@ -303,9 +358,15 @@ fn candidates(
         return best(found);
     }
     for (index, term) in glossary.terms.iter().enumerate() {
-        for name in term.names.iter().filter(|name| name.fits(reading)) {
-            if same_set(&name.words, &run.stems) {
+        for name in term.names.iter().filter(|name| name.fits(reading, spoken)) {
+            if same_set(&name.words, &run.stems)
+                || (!term.conditions.is_empty() && called(&name.words, &run.stems, schema))
+            {
                 if !term.metrics.is_empty() {
+                    // An amount is not counted: `how many payments received` asks for payments.
+                    if count && !term.counts() {
+                        continue;
+                    }
                     // `sales by category` says more of a question than `sales` when it asks for categories.
                     add(Target::Metric(index), if name.given.is_empty() { 1.1 } else { 1.2 });
                 } else if !term.conditions.is_empty() {
@@ -316,6 +377,10 @@ fn candidates(
             }
         }
     }
+    // The words of `number of` are no part of a column's name, unless it is called just so.
+    let asking = reading.chunks.iter().any(|chunk| {
+        chunk.op == Op::Aggregate(Aggregate::Count) && chunk.first <= run.first && run.first < chunk.end
+    });
     if run.stems.iter().all(|stem| stem.chars().all(|c| c.is_ascii_digit())) {
         return best(found);
     }
@@ -323,7 +388,13 @@ fn candidates(
     let light = matches!(run.words.as_slice(), [only] if stems::is_light(only));
     for (at, table) in schema.tables.iter().enumerate() {
         let score = table.names.iter().map(|name| table_score(name, &run.stems)).fold(0.0, f64::max);
-        if score >= 0.55 {
+        // `courses offered` are not course offerings.
+        let told = run.words.len() < 2
+            || run.words.last().is_none_or(|last| {
+                !last.ends_with("ed")
+                    || table.said.iter().any(|said| said.to_lowercase().contains(last.as_str()))
+            });
+        if score >= 0.55 && told {
             add(Target::Table(at), score);
         }
         for (column_at, column) in table.columns.iter().enumerate() {
@@ -357,6 +428,12 @@ fn candidates(
                 && !run.stems.iter().any(|stem| matches!(stem.as_str(), "id" | "number" | "code"));
             if !pointer {
                 let spelled = run.words.iter().any(|word| *word == column.name.to_lowercase());
+                let exact = column.names.iter().take(column.own).any(|name| same_set(name, &run.stems));
+                // `courses offered` asks for no `offering_id`.
+                let verb = matches!(run.words.as_slice(), [only] if only.ends_with("ed"));
+                if (asking && !exact) || (verb && column.key) {
+                    continue;
+                }
                 if (light && spelled) || (!light && score >= 0.55) {
                     add(Target::Column(at, column_at), score);
                 }
@@ -364,12 +441,36 @@ fn candidates(
             }
             let edge = table.edges.iter().find(|edge| edge.from == [column_at]);
             match edge {
-                Some(edge) if edge.to != at && score >= 0.6 => add(Target::Table(edge.to), 0.75),
+                Some(edge) if edge.to != at && score >= 0.6 => {
+                    let own = column.names.iter().take(column.own);
+                    let own =
+                        own.map(|name| column_score(name, &run.stems, &table.names)).fold(0.0, f64::max);
+                    pointers.push((edge.to, own < 0.6));
+                }
                 // Within one table only what is missing can be asked: `no parent category`.
                 Some(_) | None if score >= 0.55 => add(Target::Column(at, column_at), 0.6),
                 _ => {}
             }
         }
+    }
+    for (table, pointer) in pointers {
+        match found.iter_mut().find(|candidate| candidate.target == Target::Table(table)) {
+            Some(known) => {
+                known.score = known.score.max(0.75);
+                known.pointer &= pointer;
+            }
+            None => found.push(Candidate { target: Target::Table(table), score: 0.75, pointer }),
+        }
+    }
+    let called = found.iter().any(|candidate| match &candidate.target {
+        Target::Table(_) => !candidate.pointer,
+        Target::Column(table, column) => schema.column(*table, *column).is_some_and(|column| {
+            !column.key && column.names.iter().take(column.own).any(|name| same_set(name, &run.stems))
+        }),
+        _ => true,
+    });
+    if !called {
+        found.extend(plurals.into_iter().map(|target| Candidate::new(target, 0.96)));
     }
     // Beside a table its own code or name adds nothing: `courses` are courses.
     let tables: Vec<usize> = found
@@ -381,10 +482,38 @@ fn candidates(
         })
         .collect();
     found.retain(|candidate| match candidate.target {
+        Target::Column(table, _) if count => {
+            candidate.score >= 0.95
+                || tables.is_empty()
+                || (!tables.contains(&table) && candidate.score >= 0.9)
+        }
         Target::Column(table, _) => candidate.score >= 0.95 || !tables.contains(&table),
         _ => true,
     });
+    // What a table is called by its own is no key of another one.
+    found.retain(|candidate| !candidate.pointer || tables.is_empty());
     best(found)
+}
+
+/// True when a run is what `how many` or `number of` counts.
+fn counted(reading: &Reading, first: usize) -> bool {
+    let before = reading.chunks.iter().rev().find(|chunk| chunk.end <= first && chunk.op != Op::Link);
+    before.is_some_and(|chunk| chunk.op == Op::Aggregate(Aggregate::Count))
+}
+
+/// `current employees` for `current staff`: words that one table is called by are the same word.
+fn called(name: &[String], run: &[String], schema: &Schema) -> bool {
+    let same = |a: &String, b: &String| {
+        a == b
+            || schema.tables.iter().any(|table| {
+                let named = |word: &String| table.names.iter().any(|name| name.as_slice() == [word.clone()]);
+                named(a) && named(b)
+            })
+    };
+    name.len() == run.len()
+        && name.len() > 1
+        && name.iter().all(|stem| run.iter().any(|other| same(stem, other)))
+        && run.iter().all(|stem| name.iter().any(|other| same(stem, other)))
 }
 
 fn best(mut found: Vec<Candidate>) -> Vec<Candidate> {
@@ -447,7 +576,12 @@ fn column_score(name: &[String], run: &[String], table: &[Vec<String>]) -> f64 {
     }
     // The table's own word before the column's: `customer name`, `order total`.
     if extra.iter().all(|stem| owned(stem)) {
-        return if missing.is_empty() {
+        // `bill amount` is an amount of bills, not of bill items.
+        let whole =
+            table.iter().any(|name| name.last().is_some_and(|head| extra.iter().any(|stem| *stem == head)));
+        return if missing.is_empty() && !whole {
+            0.8
+        } else if missing.is_empty() {
             1.04
         } else if missing.iter().all(|stem| GENERIC.contains(&stem.as_str())) {
             0.95
@@ -491,7 +625,8 @@ fn cover(all: Vec<Mention>, tokens: usize) -> Vec<Mention> {
     let weight = |mention: &Mention| {
         let top = mention.candidates.first().map_or(0.0, |candidate| candidate.score);
         // Longer runs are worth more than their words one by one.
-        top * (mention.words as f64 * 1.1 - 0.1)
+        let longer = if top >= 0.95 { 0.2 } else { 0.1 };
+        top * (mention.words as f64 * (1.0 + longer) - longer)
     };
     // `best[i]` is the best choice among runs that end at or before token `i`.
     let mut best: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new()); tokens + 1];
@@ -526,7 +661,10 @@ fn scattered(reading: &Reading, glossary: &Glossary, taken: &BTreeSet<usize>, me
         return;
     }
     let mut best: Option<(usize, Vec<usize>)> = None;
-    for (index, term) in glossary.terms.iter().enumerate().filter(|(_, term)| !term.metrics.is_empty()) {
+    // Things are counted, amounts are not: `how many payments were received`.
+    let counts = reading.chunks.iter().any(|chunk| chunk.op == Op::Aggregate(Aggregate::Count));
+    let fits = |term: &crate::glossary::Term| !term.metrics.is_empty() && (!counts || term.counts());
+    for (index, term) in glossary.terms.iter().enumerate().filter(|(_, term)| fits(term)) {
         for name in term.names.iter().map(|name| &name.words).filter(|name| name.len() >= 2) {
             let places: Vec<usize> = name
                 .iter()
@@ -572,7 +710,7 @@ fn scattered(reading: &Reading, glossary: &Glossary, taken: &BTreeSet<usize>, me
     }
     mentions.retain(|mention| !inside(mention));
     let also = places.iter().copied().filter(|at| *at != head).collect();
-    let candidates = vec![Candidate { target: Target::Metric(index), score: 1.05 }];
+    let candidates = vec![Candidate::new(Target::Metric(index), 1.05)];
     mentions.push(Mention { first: head, end: head + 1, words: places.len(), also, candidates });
     mentions.sort_by_key(|mention| mention.first);
 }

@@ -7,9 +7,10 @@ use airlock_plugin_sdk::question::stems;
 
 use crate::annotate::{Candidate, Mention, Target};
 use crate::build::{Built, Context, build};
-use crate::frame::Frame;
+use crate::frame::{Frame, Key, Measure};
 use crate::interpret::interpret;
 use crate::refuse::Why;
+use crate::schema::{Family, Schema};
 use crate::{parts, print, times, union};
 
 /// Readings that are tried at most.
@@ -34,9 +35,10 @@ pub struct Choice {
 
 /// Tries the readings of a question.
 pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why> {
+    let mentions = &one_of_family(context, mentions);
     let mut found: Vec<Choice> = Vec::new();
     let mut failed: Option<(Why, f64)> = None;
-    for picks in readings(context.reading, mentions) {
+    for picks in readings(context, mentions) {
         let targets: Vec<Target> = picks.iter().map(|candidate| candidate.target.clone()).collect();
         let fit: f64 = picks
             .iter()
@@ -80,6 +82,9 @@ pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why
     let Some(mut best) = ranked.next() else {
         // What nothing in the whole schema knows explains a refusal better than how the grammar failed.
         let unknown = unknown(context, mentions);
+        if failed.is_none() && unknown.is_empty() {
+            return Err(Why::Kind("what is asked for is not clear".into()));
+        }
         let why =
             failed.map(|(why, _)| why).filter(|why| unknown.is_empty() || matches!(why, Why::Uncovered(_)));
         return Err(why.unwrap_or(Why::Unknown(unknown)));
@@ -111,26 +116,68 @@ pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why
     Ok(best)
 }
 
+/// Of columns that tables of one family share, the one of the table that goes on is enough; and a name of a thing is
+/// the thing, where a person said so.
+fn one_of_family(context: &Context<'_>, mentions: &[Mention]) -> Vec<Mention> {
+    let name = |table: usize, column: usize| {
+        context.schema.column(table, column).map_or("", |column| column.name.as_str())
+    };
+    let over = |target: &Target, candidates: &[Candidate]| {
+        let (Target::Column(table, column) | Target::Value(table, column, _)) = target else { return false };
+        let Some(detail) = context.schema.table(*table) else { return false };
+        let named = detail.named.iter().any(|(own, to)| {
+            own == column && candidates.iter().any(|other| other.target == Target::Table(*to))
+        });
+        let ended = detail.covers.1.is_some();
+        let shared = candidates.iter().any(|other| match (&other.target, target) {
+            (Target::Column(other, c), Target::Column(..)) => {
+                other != table
+                    && name(*other, *c) == name(*table, *column)
+                    && parts::family(context, *other).contains(table)
+            }
+            (Target::Value(other, c, theirs), Target::Value(_, _, own)) => {
+                other != table
+                    && theirs == own
+                    && name(*other, *c) == name(*table, *column)
+                    && parts::family(context, *other).contains(table)
+            }
+            _ => false,
+        });
+        named || (ended && shared)
+    };
+    let mut mentions = mentions.to_vec();
+    for mention in &mut mentions {
+        let all = mention.candidates.clone();
+        mention.candidates.retain(|candidate| !over(&candidate.target, &all));
+    }
+    mentions
+}
+
 fn table_of(target: &Target) -> Option<usize> {
     match target {
         Target::Table(table)
         | Target::Column(table, _)
         | Target::Value(table, _, _)
         | Target::Flag(table, _, _) => Some(*table),
-        Target::Metric(_) | Target::Condition(_) | Target::Literal(_) | Target::Support | Target::Step => {
-            None
-        }
+        Target::Metric(_)
+        | Target::Condition(_)
+        | Target::Literal(_)
+        | Target::Support
+        | Target::Verb
+        | Target::Step => None,
     }
 }
 
 /// Every combination of candidates, the likelier ones first, up to the limit.
-fn readings(reading: &Reading, mentions: &[Mention]) -> Vec<Vec<Candidate>> {
+fn readings(context: &Context<'_>, mentions: &[Mention]) -> Vec<Vec<Candidate>> {
     let mut all: Vec<Vec<Candidate>> = vec![Vec::new()];
     for mention in mentions {
         let mut longer = Vec::new();
         for picks in &all {
-            for candidate in
-                mention.candidates.iter().filter(|candidate| allowed(reading, mention, candidate))
+            for candidate in mention
+                .candidates
+                .iter()
+                .filter(|candidate| allowed(context.schema, context.reading, mention, candidate))
             {
                 let mut picks = picks.clone();
                 picks.push(candidate.clone());
@@ -146,13 +193,31 @@ fn readings(reading: &Reading, mentions: &[Mention]) -> Vec<Vec<Candidate>> {
 }
 
 /// What the glossary defines as a measure is nothing else, unless it is counted: `how many sales`.
-fn allowed(reading: &Reading, mention: &Mention, candidate: &Candidate) -> bool {
+fn allowed(schema: &Schema, reading: &Reading, mention: &Mention, candidate: &Candidate) -> bool {
+    let before = reading.chunks.iter().rev().find(|chunk| chunk.end <= mention.first && chunk.op != Op::Link);
+    let follows = |op: &Op| before.is_some_and(|chunk| chunk.op == *op);
+    // Who a key of another table points to is not counted for himself.
+    if candidate.pointer && (before.is_none() || follows(&Op::Aggregate(Aggregate::Count))) {
+        return false;
+    }
+    // `without a manager` has none; it is not one of another kind.
+    if matches!(candidate.target, Target::Value(..)) && follows(&Op::Not) {
+        let lacking = mention.candidates.iter().any(|other| match other.target {
+            Target::Column(table, column) => {
+                schema.column(table, column).is_some_and(|column| column.nullable)
+            }
+            _ => false,
+        });
+        if lacking {
+            return false;
+        }
+    }
     let defined = mention.candidates.first().is_some_and(|first| matches!(first.target, Target::Metric(_)));
     if !defined || matches!(candidate.target, Target::Metric(_)) {
         return true;
     }
-    let before = reading.chunks.iter().rev().find(|chunk| chunk.end <= mention.first && chunk.op != Op::Link);
-    before.is_some_and(|chunk| chunk.op == Op::Aggregate(Aggregate::Count))
+    // `max bill amount` is one of a column, as an average is where the glossary defines none.
+    before.is_some_and(|chunk| matches!(chunk.op, Op::Aggregate(aggregate) if aggregate != Aggregate::Sum))
 }
 
 /// The text of one reading, every word accounted for.
@@ -175,6 +240,14 @@ fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
     let members = parts::members(context, frame);
     if let Some(aggregate) = frame.nested {
         return nested(context, frame, aggregate, members.len());
+    }
+    if let Some(counted) = counted_groups(frame) {
+        let (inner, mut built) = query(context, &counted)?;
+        let name = built.counted.clone().unwrap_or_else(|| "groups".into());
+        built.cost += 0.02;
+        let inner = inner.replace('\n', "\n    ");
+        let name = print::identifier(&name);
+        return Ok((format!("SELECT count(*) AS {name}\nFROM (\n    {inner}\n) AS counted"), built));
     }
     let Some(base) = members.first().copied().filter(|_| members.len() > 1) else {
         let built = build(context, frame, None, false)?;
@@ -228,6 +301,13 @@ fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
         built.cost += 0.05;
     }
     Ok((sql, built))
+}
+
+/// `how many customers have more than 10 bills`: the things that meet the condition, as they are then counted.
+fn counted_groups(frame: &Frame) -> Option<Frame> {
+    let [Measure::Count(table)] = frame.measures.as_slice() else { return None };
+    let plain = !frame.having.is_empty() && frame.entity.is_none() && frame.groups.is_empty();
+    plain.then(|| Frame { measures: Vec::new(), entity: Some(Key::Table(*table)), ..frame.clone() })
 }
 
 /// The mean of counts: a count for each group, and the aggregate of the counts.
@@ -288,10 +368,18 @@ fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> (Vec<String>,
         // `signed up` for `signup_date`.
         let next = context.reading.tokens.get(chunk.end).map_or("", |token| token.stem.as_str());
         let joined = format!("{}{next}", token.stem);
-        let accounted = frame.used.contains(&chunk.first)
-            || stems::is_light(&token.lower)
-            || explained(&token.stem)
-            || known.contains(&joined);
+        let light = stems::is_light(&token.lower) && !(is_present(&token.lower) && ends(context, built));
+        let happened = stems::is_relation(&token.stem)
+            && !frame.moments.is_empty()
+            && begins(context, built)
+            && built.tables.len() == 1
+            && !frame.used.contains(&chunk.first);
+        if happened && !dated_by(context, built, &token.stem) {
+            missing.push(token.lower.clone());
+            continue;
+        }
+        let accounted =
+            frame.used.contains(&chunk.first) || light || explained(&token.stem) || known.contains(&joined);
         if accounted {
             continue;
         }
@@ -305,6 +393,40 @@ fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> (Vec<String>,
         }
     }
     (missing, relations)
+}
+
+/// Words that ask for what is so today.
+fn is_present(word: &str) -> bool {
+    matches!(word, "current" | "currently" | "still" | "now")
+}
+
+/// True when a table of the query dates how its rows end: who is there today is then a part of its rows.
+fn ends(context: &Context<'_>, built: &Built) -> bool {
+    const ENDS: &[&str] =
+        &["leave", "left", "end", "until", "terminat", "clos", "close", "resign", "exit", "cancel", "retir"];
+    built.tables.iter().filter_map(|table| context.schema.table(*table)).any(|table| {
+        table.columns.iter().any(|column| {
+            column.family == Family::Time
+                && column.nullable
+                && column.names.iter().flatten().any(|stem| ENDS.contains(&stem.as_str()))
+        })
+    })
+}
+
+/// True when the query goes by the date on which its things came to be: what they did then is another date.
+fn begins(context: &Context<'_>, built: &Built) -> bool {
+    let columns = built.columns.iter().filter_map(|(table, column)| context.schema.column(*table, *column));
+    let mut dates = columns.filter(|column| column.family == Family::Time);
+    dates.any(|column| column.names.iter().flatten().any(|stem| times::begins(stem)))
+}
+
+/// True when a date of the query is called by the verb: what happened is then what is dated.
+fn dated_by(context: &Context<'_>, built: &Built, stem: &str) -> bool {
+    let mut columns =
+        built.columns.iter().filter_map(|(table, column)| context.schema.column(*table, *column));
+    let mut tables = built.tables.iter().filter_map(|table| context.schema.table(*table));
+    columns.any(|column| column.names.iter().flatten().any(|name| stems::kin(name, stem)))
+        || tables.any(|table| table.names.iter().flatten().any(|name| stems::kin(name, stem)))
 }
 
 /// Content words that no name, note or term of the schema at hand knows.
@@ -357,6 +479,7 @@ fn reasons(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> V
                     )
                 }
                 Target::Step => "a step of time".into(),
+                Target::Verb => "the verb of a date".into(),
                 Target::Support => "part of the measure".into(),
                 Target::Literal(text) => format!("the text '{text}'"),
             };

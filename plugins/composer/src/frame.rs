@@ -118,6 +118,8 @@ pub struct Frame {
     pub moments: Vec<(usize, usize)>,
     /// Time columns that are named for themselves.
     pub time_columns: Vec<(usize, usize)>,
+    /// Stems of verbs that tell which date of a thing is meant.
+    pub verbs: Vec<String>,
     /// An order that is asked for: what by, the greatest first.
     pub order: Option<(Option<By>, bool)>,
     /// Equal rows once.

@@ -1,9 +1,14 @@
 //! Terms of the glossary: measures with the tables they are computed from, and conditions.
 
+use std::collections::BTreeSet;
+
 use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::question::grammar::Reading;
 
 use crate::schema::{Schema, phrase};
+
+/// Selected tables whose terms are looked up; each costs a call.
+const TABLES: usize = 6;
 
 /// How a measure is computed from one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,9 +36,11 @@ impl Name {
         Self { words: phrase(words), given: phrase(given) }
     }
 
-    /// True when the question speaks of what the name wants beside it.
-    pub fn fits(&self, reading: &Reading) -> bool {
-        self.given.iter().all(|stem| reading.tokens.iter().any(|token| token.stem == *stem))
+    /// True when the question speaks of what the name wants beside it, by its name or by one of its values.
+    pub fn fits(&self, reading: &Reading, spoken: &BTreeSet<String>) -> bool {
+        self.given
+            .iter()
+            .all(|stem| spoken.contains(stem) || reading.tokens.iter().any(|token| token.stem == *stem))
     }
 }
 
@@ -76,7 +83,21 @@ impl Glossary {
     /// Reads the terms near a question; records of one name are one term.
     pub fn read(host: &impl Host, question: &str, schema: &Schema) -> Self {
         let mut terms: Vec<Term> = Vec::new();
-        for record in host.near_terms(question, 50) {
+        let mut records = host.near_terms(question, 50);
+        // What the tables at hand are measured by matters also when the question says it in words of its own.
+        for table in schema.tables.iter().filter(|table| table.selected).take(TABLES) {
+            let words: Vec<&str> = table.said.iter().map(String::as_str).collect();
+            for term in host.near_terms(&words.join(" "), 50) {
+                let known = records.iter().any(|known| {
+                    (&known.name, &known.table, &known.metric_sql, &known.filter_sql)
+                        == (&term.name, &term.table, &term.metric_sql, &term.filter_sql)
+                });
+                if !known {
+                    records.push(term);
+                }
+            }
+        }
+        for record in records {
             let table = record.table.as_ref().and_then(|table| schema.position(table));
             if record.table.is_some() && table.is_none() {
                 continue;

@@ -21,7 +21,7 @@ mod union;
 
 use std::collections::BTreeSet;
 
-use airlock_plugin_sdk::contract::generator::{Draft, GenerateInput, GenerateStep};
+use airlock_plugin_sdk::contract::generator::{Draft, GenerateInput, GenerateStep, Refusal};
 use airlock_plugin_sdk::entity::entities;
 use airlock_plugin_sdk::question::grammar::Reading;
 use airlock_plugin_sdk::question::tokens::TokenKind;
@@ -62,20 +62,20 @@ impl Generator for Composer {
         }
         Ok(match compose(host, &input) {
             Ok(draft) => GenerateStep::Done(draft),
-            Err(why) => GenerateStep::Refuse(why.refusal()),
+            Err(refusal) => GenerateStep::Refuse(refusal),
         })
     }
 }
 
 airlock_plugin_sdk::export!(generator: Composer);
 
-fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Why> {
+fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
     let reading = Reading::new(&input.question, &input.clock);
     if reading.tokens.len() > TOKENS {
-        return Err(Why::Kind(format!("a question of more than {TOKENS} words")));
+        return Err(Why::Kind(format!("a question of more than {TOKENS} words")).refusal());
     }
     if input.prior.is_some() {
-        return Err(Why::Kind("a follow-up to another question".into()));
+        return Err(Why::Kind("a follow-up to another question".into()).refusal());
     }
     let words: BTreeSet<String> = reading
         .tokens
@@ -89,7 +89,8 @@ fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Why> {
     let entities = entities(&input.attributes);
     let mentions = annotate::annotate(host, &input.question, &reading, &schema, &glossary, &entities);
     let context = Context { schema: &schema, glossary: &glossary, reading: &reading, words: &words };
-    let choice = choose::choose(&context, &mentions)?;
+    let choice =
+        choose::choose(&context, &mentions).map_err(|why| why.refusal_near(&schema, &input.question))?;
     let mut assumptions = choice.assumptions;
     let mut seen = BTreeSet::new();
     assumptions.retain(|told| seen.insert(told.clone()));

@@ -3,7 +3,7 @@
 use airlock_plugin_sdk::question::moments::Period;
 
 use crate::build::Context;
-use crate::frame::{By, FilterKind, Frame, Key, Measure};
+use crate::frame::{By, Filter, FilterKind, Frame, Key, Measure};
 use crate::refuse::Why;
 use crate::schema::Schema;
 
@@ -149,8 +149,15 @@ pub fn instead(schema: &Schema, frame: &Frame, from: usize, to: usize) -> Result
     for (measure, _, _) in &mut frame.having {
         swap.measure(measure)?;
     }
+    // A rank and a condition on groups are about things, so rows without one are left out.
+    let things = frame.rank.is_some() || !frame.having.is_empty();
     for key in frame.entity.iter_mut().chain(&mut frame.groups) {
+        let before = *key;
         swap.key(key)?;
+        if let (Key::Table(_), Key::Column(table, column), true) = (before, *key, things) {
+            let kind = FilterKind::Missing(table, column);
+            frame.filters.push(Filter { kind, negated: true, at: 0 });
+        }
     }
     for pair in frame.outputs.iter_mut().chain(&mut frame.time_columns) {
         swap.column(pair)?;

@@ -1,6 +1,10 @@
 //! Why a question is not answered: the sentence for the asker, and the words it turns on.
 
 use airlock_plugin_sdk::contract::generator::Refusal;
+use airlock_plugin_sdk::question::{names, tokens};
+use airlock_plugin_sdk::words;
+
+use crate::schema::Schema;
 
 /// Why no query was composed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +31,37 @@ impl Why {
             Self::Unconnected(_) => 1,
             Self::Kind(_) => 0,
         }
+    }
+
+    /// The refusal, with what the words may have been meant for, and with how a name is asked for that no index holds.
+    pub fn refusal_near(&self, schema: &Schema, question: &str) -> Refusal {
+        let mut refusal = self.refusal();
+        let Self::Unknown(missing) = self else { return refusal };
+        let names = schema.tables.iter().flat_map(|table| {
+            let columns = table.columns.iter().flat_map(|column| names::name_words(&column.name));
+            let own = names::name_words(&table.reference.name)
+                .into_iter()
+                .flat_map(|word| [format!("{word}s"), word]);
+            own.chain(columns).chain(table.said.iter().cloned())
+        });
+        let names: Vec<String> = names.collect();
+        let found: Vec<String> = missing
+            .iter()
+            .filter_map(|word| words::nearest(word, names.iter().map(String::as_str)))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let proper = tokens::tokenize(question)
+            .iter()
+            .skip(1)
+            .any(|token| token.text.starts_with(char::is_uppercase) && missing.contains(&token.lower));
+        if !found.is_empty() {
+            refusal.reason.push_str(&format!(" Did you mean {}?", found.join(", ")));
+        } else if proper {
+            refusal.reason.push_str(
+                " A name or a place is known only where its column is indexed by value; elsewhere put it in quotation marks after the name of its column.",
+            );
+        }
+        refusal
     }
 
     /// The refusal as the contract has it.

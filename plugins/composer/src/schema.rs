@@ -74,6 +74,8 @@ pub struct Table {
     pub reference: TableRef,
     /// Its names as lists of stems: the name, the name without a common lead, synonyms.
     pub names: Vec<Vec<String>>,
+    /// Its name, its synonyms and those of its columns, as they are written.
+    pub said: Vec<String>,
     /// Stems of its name, synonyms and description.
     pub text: BTreeSet<String>,
     /// Its columns.
@@ -98,6 +100,32 @@ impl Table {
     /// Position of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
+    }
+}
+
+impl Table {
+    /// The one number that says how large a row is: `total amount` of a bill, `amount` of a payment.
+    pub fn amount(&self) -> Option<usize> {
+        let own = |stem: &String| self.names.iter().any(|name| name.contains(stem));
+        let plain = |name: &Vec<String>| {
+            let rest: Vec<&String> = name.iter().filter(|stem| !own(stem)).collect();
+            !rest.is_empty() && rest.iter().all(|stem| matches!(stem.as_str(), "amount" | "total" | "valu"))
+        };
+        self.one(|column| column.names.iter().any(plain))
+    }
+
+    /// The one number that is its price.
+    pub fn price(&self) -> Option<usize> {
+        self.one(|column| {
+            column.names.iter().flatten().any(|stem| matches!(stem.as_str(), "price" | "pric" | "cost"))
+        })
+    }
+
+    fn one(&self, fits: impl Fn(&Column) -> bool) -> Option<usize> {
+        let number = |column: &Column| column.family == Family::Number && !column.key;
+        let mut found =
+            (0..self.columns.len()).filter(|at| self.columns.get(*at).is_some_and(|c| number(c) && fits(c)));
+        found.next().filter(|_| found.next().is_none())
     }
 }
 
@@ -245,12 +273,20 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
         key,
         names,
         text,
+        said: names_said(detail),
         edges: Vec::new(),
         named: Vec::new(),
         covers: (attribute("covers-from"), attribute("covers-until")),
         selected: selected.contains(&detail.summary.table),
         columns,
     }
+}
+
+fn names_said(detail: &TableDetail) -> Vec<String> {
+    let mut said = names::name_words(&detail.summary.table.name);
+    said.extend(detail.synonyms.iter().cloned());
+    said.extend(detail.columns.iter().flat_map(|column| column.synonyms.iter().cloned()));
+    said
 }
 
 fn family(word: &str, labels: &[String]) -> Family {

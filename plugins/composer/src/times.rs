@@ -18,6 +18,15 @@ const AUDIT: &[&str] =
 /// Words of columns that date something other than the row's event.
 const ASIDE: &[&str] = &["birth", "death", "expir", "expiri", "du", "due", "terminat", "end", "birthdat"];
 
+/// Words of dates on which a thing came to be.
+const BEGINS: &[&str] =
+    &["join", "sign", "registered", "enroll", "start", "open", "since", "created", "begin", "hire", "admit"];
+
+/// True for the stem of a word such as `joined` or `since`.
+pub fn begins(stem: &str) -> bool {
+    BEGINS.iter().any(|word| stems::kin(&stems::stem(word), stem))
+}
+
 /// The column that dates a table's rows by itself: named by notes, or the only likely one.
 pub fn own(context: &Context<'_>, table: usize) -> Result<Option<usize>, Why> {
     let Some(detail) = context.schema.table(table) else { return Ok(None) };
@@ -124,10 +133,17 @@ pub fn choose(
     tree: &Tree,
     moment: Option<usize>,
 ) -> Result<Option<(usize, usize)>, Why> {
+    let root = tree.root();
     if let [only] = frame.time_columns.as_slice() {
+        let spoken = only.0 == root
+            || named(frame, only.0)
+            || tree.nodes.iter().any(|node| node.table == only.0)
+            || points_at(context, root, only.0);
+        if !spoken {
+            return Err(Why::Kind("the date of something that is not spoken of".into()));
+        }
         return Ok(Some(*only));
     }
-    let root = tree.root();
     // An event named before the time, other than what is counted, is what happened then: `customers who ordered in 2025`.
     let counted = counts_things(frame);
     let event = frame

@@ -97,9 +97,10 @@ pub fn union(schema: &Schema, parts: Vec<Built>) -> Result<(String, Built), Why>
             None => return Err(Why::Kind("a rank by what is not shown, over two tables".into())),
         }
     }
+    let falls = first.query.order.iter().take(2).all(|(_, descending)| *descending);
     for key in keys.iter().filter(|_| first.query.limit.is_some()) {
         if !order.iter().any(|known| known.split(' ').next() == Some(key)) {
-            order.push(key.clone());
+            order.push(if falls { format!("{key} DESC") } else { key.clone() });
         }
     }
     if !order.is_empty() {
@@ -195,7 +196,11 @@ fn slot(expr: &Expr, name: &str) -> Result<Slot, Why> {
             }
             of(Inner::Raw(argument, nodes.clone()), format!("{function}({told})"))
         }
-        Expr::CountDistinct(..) | Expr::Share(_) | Expr::Rounded(_) => {
+        Expr::Rounded(inner) => {
+            let slot = slot(inner, name)?;
+            Ok(Slot { outer: format!("round({}, 2)", slot.outer), ..slot })
+        }
+        Expr::CountDistinct(..) | Expr::Share(_) => {
             Err(Why::Kind("a measure that cannot be computed over two tables at once".into()))
         }
     }

@@ -7,13 +7,17 @@ use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
 use airlock_plugin_sdk::contract::linker::{LinkInput, LinkStep, NoMatch, SelectedTable, Selection};
-use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::question::{names, stems};
+use airlock_plugin_sdk::words;
 use airlock_plugin_sdk::{Attribute, Exchange, Host, Linker, StageError, TableRef};
 
 use score::{Candidate, Word};
 
 /// Tables that are looked at closely before the few are chosen.
 const FUNNEL: u32 = 20;
+
+/// Tables whose names are compared with a word that nothing knows.
+const TABLES: usize = 500;
 
 /// The linker stage.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +34,7 @@ impl Linker for Funnel {
         if candidates.is_empty() || head_is_unknown(&words, &unknown) {
             let named = if unknown.is_empty() { "its words".to_owned() } else { quoted(&unknown) };
             return Ok(LinkStep::Nothing(NoMatch {
-                reason: format!("Nothing in this data is known by {named}."),
+                reason: format!("Nothing in this data is known by {named}.{}", meant(host, &unknown)),
                 unknown_words: unknown,
             }));
         }
@@ -39,6 +43,23 @@ impl Linker for Funnel {
 }
 
 airlock_plugin_sdk::export!(linker: Funnel);
+
+/// `Did you mean …?` where a word is a slip of a table's name.
+fn meant(host: &impl Host, unknown: &[String]) -> String {
+    let names: Vec<String> = host
+        .tables()
+        .iter()
+        .take(TABLES)
+        .flat_map(|summary| names::name_words(&summary.table.name))
+        .flat_map(|word| [format!("{word}s"), word])
+        .collect();
+    let found: Vec<String> = unknown
+        .iter()
+        .filter_map(|word| words::nearest(word, names.iter().map(String::as_str)))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if found.is_empty() { String::new() } else { format!(" Did you mean {}?", found.join(", ")) }
+}
 
 fn quoted(words: &[String]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")

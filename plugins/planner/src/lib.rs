@@ -11,19 +11,22 @@ use airlock_plugin_sdk::{Attribute, Exchange, Host, Planner, StageError};
 use measures::Parts;
 use screen::Verdict;
 
+/// Longest list that a plan may hold.
+const MOST: usize = 64;
+
 /// The planner stage.
 #[derive(Debug, Clone, Copy)]
 pub struct Grammar;
 
 impl Planner for Grammar {
-    fn run(_host: &impl Host, input: PlanInput, _exchanges: Vec<Exchange>) -> Result<PlanStep, StageError> {
+    fn run(host: &impl Host, input: PlanInput, _exchanges: Vec<Exchange>) -> Result<PlanStep, StageError> {
         let question = match &input.choice {
             // The option was offered as a whole question, so it stands for the one that was unclear.
             Some(choice) if !choice.trim().is_empty() => choice.clone(),
             _ => input.question.clone(),
         };
         let reading = Reading::new(&question, &input.clock);
-        match screen::screen(&question, &reading, input.prior.is_some(), input.model_available) {
+        match screen::screen(host, &question, &reading, input.prior.is_some(), input.model_available) {
             Verdict::Ask => Ok(PlanStep::Done(plan(&reading, &input))),
             Verdict::Refuse(reason) => Ok(PlanStep::Unanswerable(Unanswerable { reason })),
             Verdict::Unclear(question, options) => Ok(PlanStep::Unclear(Clarification { question, options })),
@@ -50,6 +53,9 @@ fn plan(reading: &Reading, input: &PlanInput) -> Plan {
         }
         attributes.push(Attribute { key: "follow-up".into(), value: "true".into() });
     }
+    for list in [&mut keywords, &mut assumptions] {
+        list.truncate(MOST);
+    }
     let intent = if screen::asks_for_meaning(reading) { "knowledge" } else { "data" };
     Plan {
         intent: intent.into(),
@@ -57,7 +63,7 @@ fn plan(reading: &Reading, input: &PlanInput) -> Plan {
         keywords,
         measures: parts.measures,
         filters: parts.filters,
-        time: reading.moments.iter().map(|found| found.range()).collect(),
+        time: reading.moments.iter().take(MOST).map(|found| found.range()).collect(),
         grouping: parts.groups,
         order: parts.order,
         limit: parts.limit,

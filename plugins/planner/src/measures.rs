@@ -4,6 +4,11 @@ use airlock_plugin_sdk::contract::planner::{Filter, Group, Measure, Order};
 use airlock_plugin_sdk::question::grammar::{Aggregate, Chunk, Comparison, Op, Reading};
 use airlock_plugin_sdk::question::stems;
 
+use crate::MOST;
+
+/// Measures that get a step of their own; a few more steps follow them.
+const STEPS: usize = MOST - 8;
+
 /// What a question asks for.
 #[derive(Debug, Default)]
 pub struct Parts {
@@ -87,6 +92,10 @@ impl Parts {
                 _ => {}
             }
         }
+        parts.measures.truncate(MOST);
+        parts.filters.truncate(MOST);
+        parts.groups.truncate(MOST);
+        parts.order.truncate(MOST);
         if parts.measures.is_empty() {
             let target = first_noun(reading).unwrap_or_default();
             parts.measures.push(Measure { function: "list".into(), target, distinct: false });
@@ -132,6 +141,7 @@ impl Parts {
         let mut steps: Vec<String> = self
             .measures
             .iter()
+            .take(STEPS)
             .map(|measure| match measure.function.as_str() {
                 "list" => format!("List {}.", measure.target),
                 function => format!("Compute the {function} of {}.", measure.target),

@@ -1,5 +1,6 @@
 //! Questions that no database answers, told apart before anything is looked up.
 
+use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::question::grammar::{Op, Reading};
 use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::question::tokens::TokenKind;
@@ -61,7 +62,13 @@ const FOREIGN: &[(&str, &[&str])] = &[
 ];
 
 /// Reads a question for what makes planning pointless.
-pub fn screen(question: &str, reading: &Reading, follow_up: bool, model_available: bool) -> Verdict {
+pub fn screen(
+    host: &impl Host,
+    question: &str,
+    reading: &Reading,
+    follow_up: bool,
+    model_available: bool,
+) -> Verdict {
     if question.trim().is_empty() {
         return Verdict::Refuse("The question is empty; ask about the data in a sentence.".into());
     }
@@ -114,7 +121,7 @@ pub fn screen(question: &str, reading: &Reading, follow_up: bool, model_availabl
             "The question names nothing that could be looked up.".into()
         });
     }
-    undefined(reading, &words)
+    undefined(host, question, reading, &words)
 }
 
 /// True when the question asks what something means.
@@ -139,9 +146,12 @@ pub fn asks_for_meaning(reading: &Reading) -> bool {
 }
 
 /// `our best customers` with nothing to rank by.
-fn undefined(reading: &Reading, words: &[&str]) -> Verdict {
+fn undefined(host: &impl Host, question: &str, reading: &Reading, words: &[&str]) -> Verdict {
     let vague = ["best", "worst", "good", "bad", "important", "popular", "top"];
-    let ranked = reading.chunks.iter().any(|chunk| matches!(chunk.op, Op::By | Op::OrderBy | Op::Compare(_)));
+    let ranked = reading
+        .chunks
+        .iter()
+        .any(|chunk| matches!(chunk.op, Op::By | Op::OrderBy | Op::Compare(_) | Op::Grain(_)));
     let Some(word) = words.iter().find(|word| vague.contains(word)) else { return Verdict::Ask };
     let nouns: Vec<&str> = reading
         .chunks
@@ -157,13 +167,29 @@ fn undefined(reading: &Reading, words: &[&str]) -> Verdict {
                 && matches!(*word, "best" | "worst" | "good" | "important" | "top")
                 && noun.ends_with('s') =>
         {
-            Verdict::Unclear(
-                format!("What makes the {word} {noun}?"),
-                vec![format!("Top 5 {noun} by revenue"), format!("Top 5 {noun} by number of orders")],
-            )
+            let options = options(host, question, noun);
+            if options.len() < 2 {
+                return Verdict::Ask;
+            }
+            Verdict::Unclear(format!("What makes the {word} {noun}?"), options)
         }
         _ => Verdict::Ask,
     }
+}
+
+/// Questions that say what to rank by: measures of the glossary, so that each of them can be answered.
+fn options(host: &impl Host, question: &str, noun: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for term in host.near_terms(&format!("{question} revenue sales amount number count"), 50) {
+        let plain = term.metric_sql.is_some() && !term.name.contains(" by ");
+        let option = format!("Top 5 {noun} by {}", term.name);
+        let names = std::iter::once(&term.name).chain(&term.synonyms);
+        let same = names.into_iter().any(|name| name.eq_ignore_ascii_case(noun));
+        if plain && !same && !found.contains(&option) && found.len() < 4 {
+            found.push(option);
+        }
+    }
+    found
 }
 
 /// Why the question is not in the language that is read without a model, if it is not.

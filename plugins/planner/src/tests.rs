@@ -85,7 +85,6 @@ fn what_is_no_question_is_told_so() {
         ("我们有多少客户?", "no: Without a model only English is read; this question is in another script."),
         ("\u{1}\u{2}x", "no: The question holds control characters"),
         ("??!", "no: There are no words"),
-        ("who are our best customers?", "unclear: "),
     ] {
         let got = line(question);
         assert!(got.starts_with(want), "{question}: {got}");
@@ -98,6 +97,41 @@ fn what_is_no_question_is_told_so() {
     ] {
         assert!(!line(question).starts_with("no: "), "{question}: {}", line(question));
     }
+}
+
+#[test]
+fn a_rank_by_nothing_is_asked_back_with_measures_of_the_glossary() {
+    let host = Recorded::new().metric("revenue", &[], "bills", "sum(bills.total_amt)", "").metric(
+        "number of bills",
+        &[],
+        "bills",
+        "count(*)",
+        "",
+    );
+    let unclear = |question: &str| match Grammar::run(&host, input(question), Vec::new()).unwrap() {
+        PlanStep::Unclear(unclear) => unclear.options,
+        _ => Vec::new(),
+    };
+    assert_eq!(
+        unclear("who are our best customers?"),
+        ["Top 5 customers by revenue", "Top 5 customers by number of bills"]
+    );
+    for question in ["best month for sales in 2025", "top products by revenue"] {
+        assert!(unclear(question).is_empty(), "{question}");
+    }
+    assert!(line("who are our best customers?").starts_with("list("), "no measure, nothing to offer");
+}
+
+#[test]
+fn no_list_of_a_plan_is_longer_than_the_contract_allows() {
+    let question = format!("number of bills {}", "and number of bills ".repeat(150));
+    let PlanStep::Done(plan) = run(&question) else { panic!() };
+    for length in [plan.steps.len(), plan.measures.len(), plan.keywords.len(), plan.filters.len()] {
+        assert!(length <= 64, "{length}");
+    }
+    let years: Vec<String> = (1900..2050).map(|year| format!("in {year}")).collect();
+    let PlanStep::Done(plan) = run(&format!("bills {}", years.join(" and "))) else { panic!() };
+    assert!(plan.time.len() <= 64 && plan.assumptions.len() <= 64, "{}", plan.time.len());
 }
 
 #[test]

@@ -203,6 +203,35 @@ fn small_number(word: &str) -> Option<u64> {
     find(&ONES).or_else(|| find(&TENS).map(|at| (at + 2) * 10))
 }
 
+/// The one name that a word may have been meant for: near enough for its length, and nearer than any other.
+#[must_use]
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let word = word.to_lowercase();
+    let allowed = match word.chars().count() {
+        0..=3 => return None,
+        4..=5 => 1,
+        _ => 2,
+    };
+    let mut best: Option<(usize, String)> = None;
+    let mut shared = false;
+    for name in names {
+        let name = name.to_lowercase();
+        let distance = edit_distance(&word, &name);
+        if distance == 0 || distance > allowed || name.chars().next() != word.chars().next() {
+            continue;
+        }
+        match &best {
+            Some((known, _)) if *known < distance => {}
+            Some((known, other)) if *known == distance => shared |= !same(other, &name),
+            _ => {
+                best = Some((distance, name));
+                shared = false;
+            }
+        }
+    }
+    best.filter(|_| !shared).map(|(_, name)| name)
+}
+
 /// Edits that turn one spelling into the other: insert, delete, replace, or swap two neighbours. Case counts.
 #[must_use]
 pub fn edit_distance(a: &str, b: &str) -> usize {
@@ -303,6 +332,22 @@ mod tests {
             ("99999999999999999999999", None),
         ] {
             assert_eq!(number(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slip_finds_the_one_name_near_it() {
+        let names = ["products", "bill", "bills", "customers", "price"];
+        for (word, want) in [
+            ("prodcuts", Some("products")),
+            ("custmers", Some("customers")),
+            ("bils", Some("bill")),
+            ("prize", Some("price")),
+            ("dog", None),
+            ("weather", None),
+            ("products", None),
+        ] {
+            assert_eq!(nearest(word, names).as_deref(), want, "{word}");
         }
     }
 

@@ -1,5 +1,8 @@
 //! Conditions: on joined tables, on rows elsewhere, on time.
 
+use airlock_plugin_sdk::question::moments::Period;
+use airlock_plugin_sdk::question::stems;
+
 use super::*;
 
 impl<'a> Builder<'a> {
@@ -109,7 +112,11 @@ impl<'a> Builder<'a> {
                         self.built.query.preds.push(pred);
                     }
                 }
-                None => elsewhere.push((table, pred, filter.negated)),
+                None => {
+                    let named = frame.context.iter().any(|(named, _)| *named == table);
+                    self.divisible(frame, table, named)?;
+                    elsewhere.push((table, pred, filter.negated));
+                }
             }
         }
         // One row elsewhere meets all of them where one can: `a strength value of 100`.
@@ -140,6 +147,32 @@ impl<'a> Builder<'a> {
             node.left = false;
             at = node.parent.map(|(parent, _)| parent);
         }
+    }
+
+    /// An amount of rows of which only some of many parts meet a condition is no amount of those parts.
+    fn divisible(&self, frame: &Frame, table: usize, named: bool) -> Result<(), Why> {
+        let amount = frame
+            .measures
+            .iter()
+            .chain(frame.rank.iter().filter_map(|rank| match &rank.by {
+                Some(By::Measure(measure)) => Some(measure),
+                _ => None,
+            }))
+            .any(|measure| match measure {
+                Measure::Metric(term) => {
+                    self.metric(*term).is_ok_and(|metric| !metric.sql.trim().eq_ignore_ascii_case("count(*)"))
+                }
+                Measure::Aggregate(..) => true,
+                Measure::Count(_) | Measure::CountValues(..) => false,
+            });
+        if amount && !named {
+            return Err(Why::Kind(format!(
+                "an amount of {} by a condition on {}, of which one may have several",
+                self.table_name(self.tree.root()),
+                self.table_name(table)
+            )));
+        }
+        Ok(())
     }
 
     pub(super) fn exists(
@@ -199,9 +232,28 @@ impl<'a> Builder<'a> {
                             .push(format!("Only rows with a partner in {} count.", self.table_name(*table)));
                     }
                     self.built.tables.insert(*table);
+                    self.show_partner(frame, *table)?;
                 }
-                None => self.exists(false, &[*table], |_| Vec::new())?,
+                None => {
+                    self.divisible(frame, *table, false)?;
+                    self.exists(false, &[*table], |_| Vec::new())?;
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// `products with their category`: the name of what each listed row points to.
+    fn show_partner(&mut self, frame: &Frame, table: usize) -> Result<(), Why> {
+        let listed = frame.measures.is_empty() && frame.rank.is_none() && frame.groups.is_empty();
+        let asked = self.context.reading.tokens.iter().any(|token| token.is("their") || token.is("its"));
+        if !(listed && asked && frame.entity.is_some()) {
+            return Ok(());
+        }
+        let label = self.context.schema.table(table).map(|table| table.label.clone()).unwrap_or_default();
+        let node = self.must(table, true)?;
+        for column in label {
+            self.show(node, table, column);
         }
         Ok(())
     }
@@ -233,11 +285,84 @@ impl<'a> Builder<'a> {
                 }
                 continue;
             }
-            self.exists(true, &[*table], |_| Vec::new())?;
+            match self.anti_period(frame, *table)? {
+                Some((dated, column, period)) => {
+                    let mut tables = vec![*table];
+                    if dated != *table {
+                        tables.push(dated);
+                    }
+                    self.exists(true, &tables, |nodes| {
+                        vec![Pred::Within(nodes(dated).unwrap_or(0), column, period)]
+                    })?;
+                }
+                None => {
+                    self.exists(true, &[*table], |_| Vec::new())?;
+                    self.anti_family(*table);
+                }
+            }
         }
-        // What happened in a period and what never happened in it are different questions.
-        if !frame.anti.is_empty() && !frame.moments.is_empty() {
+        Ok(())
+    }
+
+    /// What never happened did not happen in the older table either, where that one knows the thing by its name.
+    fn anti_family(&mut self, table: usize) {
+        let schema = self.context.schema;
+        let root = self.tree.root();
+        let label = schema.table(root).and_then(|detail| detail.columns.get(*detail.label.first()?));
+        for other in parts::family(self.context, table).into_iter().filter(|other| *other != table) {
+            let named = schema.table(other).and_then(|detail| {
+                let (column, _) = detail.named.iter().find(|(_, to)| *to == root)?;
+                detail.columns.get(*column)
+            });
+            let told = parts::told(schema, other);
+            match (named, label, schema.table(root)) {
+                (Some(named), Some(label), Some(own)) => {
+                    let relation = print::relation(schema, other);
+                    let sql = format!(
+                        "NOT EXISTS (SELECT 1 FROM {relation} AS earlier WHERE earlier.{} = {}.{})",
+                        print::identifier(&named.name),
+                        print::identifier(&own.reference.name),
+                        print::identifier(&label.name)
+                    );
+                    self.built.query.preds.push(Pred::Raw(sql, vec![(root, 0)]));
+                    self.built.assumptions.push(format!("{told} is asked by name."));
+                }
+                _ => self
+                    .built
+                    .assumptions
+                    .push(format!("{told} is left out: nothing there leads to these rows.")),
+            }
+        }
+    }
+
+    /// `customers without bills in 2026`: the time is that of the bills they do not have.
+    fn anti_period(&mut self, frame: &Frame, table: usize) -> Result<Option<(usize, usize, Period)>, Why> {
+        let (Some(period), told) = times::window(self.context, frame)? else { return Ok(None) };
+        self.built.assumptions.extend(told);
+        let own = times::choose(self.context, &Frame::default(), &Tree::new(table), None)?;
+        let Some((dated, column)) = own else {
             return Err(Why::Kind("a negation within a period".into()));
+        };
+        let family = parts::family(self.context, dated);
+        if family.iter().filter(|table| parts::needed(self.context.schema, **table, Some(&period))).count()
+            > 1
+        {
+            return Err(Why::Kind("a negation over tables of different times".into()));
+        }
+        self.built.assumptions.extend(parts::covered(self.context.schema, &[dated], &period)?);
+        self.note_time(dated, column);
+        Ok(Some((dated, column, period)))
+    }
+
+    /// `customers joined since 2024`: the date must be one of beginnings, when the verb says that something began.
+    fn told_by_verb(&self, frame: &Frame, table: usize, column: usize) -> Result<(), Why> {
+        let Some(detail) = self.context.schema.column(table, column) else { return Ok(()) };
+        let names: Vec<&String> = detail.names.iter().flatten().collect();
+        for verb in &frame.verbs {
+            let same = names.iter().any(|name| stems::kin(name, verb));
+            if !same && !(times::begins(verb) && names.iter().any(|name| times::begins(name))) {
+                return Err(Why::Unknown(vec![verb.clone()]));
+            }
         }
         Ok(())
     }
@@ -246,6 +371,10 @@ impl<'a> Builder<'a> {
         let (period, told) = times::window(self.context, frame)?;
         self.built.assumptions.extend(told);
         let Some(period) = period else { return Ok(()) };
+        // What never happened in a period is dated by what did not happen.
+        if !frame.anti.is_empty() {
+            return Ok(());
+        }
         let at = frame.moments.first().map(|(_, at)| *at);
         let place = times::choose(self.context, frame, &self.tree, at)?;
         let Some((table, column)) = place else {
@@ -262,6 +391,7 @@ impl<'a> Builder<'a> {
         if !self.part {
             self.built.assumptions.extend(parts::covered(self.context.schema, &[table], &period)?);
         }
+        self.told_by_verb(frame, table, column)?;
         self.note_time(table, column);
         match self.node(table, false)? {
             Some(node) => {

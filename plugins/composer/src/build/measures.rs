@@ -53,6 +53,10 @@ impl<'a> Builder<'a> {
                 self.built.columns.insert((*table, *column));
                 Ok(Expr::CountDistinct(node, vec![*column]))
             }
+            Measure::Aggregate(Aggregate::Sum, table, column) if self.defined(*table, *column).is_some() => {
+                let term = self.defined(*table, *column).unwrap_or_default();
+                self.expr(&Measure::Metric(term))
+            }
             Measure::Aggregate(aggregate, table, column) => {
                 let harmless = matches!(aggregate, Aggregate::Minimum | Aggregate::Maximum);
                 if *table != root && !harmless {
@@ -64,7 +68,27 @@ impl<'a> Builder<'a> {
                 }
                 let node = self.must(*table, false)?;
                 self.built.columns.insert((*table, *column));
-                Ok(Expr::Aggregate(*aggregate, node, *column))
+                let measured = Expr::Aggregate(*aggregate, node, *column);
+                let exact = self
+                    .context
+                    .schema
+                    .column(*table, *column)
+                    .is_some_and(|column| column.amount && column.exact);
+                let mean = *aggregate == Aggregate::Average && exact;
+                // What the glossary leaves out of the sum is left out of the average.
+                if *aggregate == Aggregate::Average
+                    && let Some(term) = self.defined(*table, *column)
+                    && let Some(metric) = self
+                        .context
+                        .glossary
+                        .terms
+                        .get(term)
+                        .and_then(|term| term.metrics.iter().find(|metric| metric.table == *table))
+                {
+                    self.built.terms.insert(term);
+                    self.metric_filter(term, metric)?;
+                }
+                Ok(if mean { Expr::Rounded(Box::new(measured)) } else { measured })
             }
             Measure::Metric(term) => {
                 let metric = self.metric(*term)?;
@@ -77,25 +101,62 @@ impl<'a> Builder<'a> {
                 }
                 self.built.terms.insert(*term);
                 let nodes = self.fragment_nodes(&metric.sql, metric.table)?;
-                if let Some(filter) = &metric.filter {
-                    let filter_nodes = self.fragment_nodes(filter, metric.table)?;
-                    let name = self.context.glossary.terms.get(*term).map_or("", |term| term.name.as_str());
-                    let pred = Pred::Raw(filter.clone(), filter_nodes);
-                    if self.contradicted(filter) {
-                        return Err(Why::Ambiguous(format!(
-                            "`{name}` already means only rows where {filter}"
-                        )));
-                    }
-                    if !self.built.query.preds.contains(&pred) {
-                        self.built.query.preds.push(pred);
-                        self.built.assumptions.push(format!(
-                            "`{name}` counts only rows where {filter}, as the glossary has it."
-                        ));
-                    }
-                }
-                Ok(Expr::Raw(metric.sql.clone(), nodes))
+                self.metric_filter(*term, metric)?;
+                let measured = Expr::Raw(metric.sql.clone(), nodes);
+                Ok(if self.mean_of_money(metric) { Expr::Rounded(Box::new(measured)) } else { measured })
             }
         }
+    }
+
+    /// The rows that a measure of the glossary is about.
+    fn metric_filter(&mut self, term: usize, metric: &Metric) -> Result<(), Why> {
+        let Some(filter) = &metric.filter else { return Ok(()) };
+        let filter_nodes = self.fragment_nodes(filter, metric.table)?;
+        let name = self.context.glossary.terms.get(term).map_or("", |term| term.name.as_str());
+        let pred = Pred::Raw(filter.clone(), filter_nodes);
+        if self.contradicted(filter) {
+            return Err(Why::Ambiguous(format!("`{name}` already means only rows where {filter}")));
+        }
+        if !self.built.query.preds.contains(&pred) {
+            self.built.query.preds.push(pred);
+            self.built
+                .assumptions
+                .push(format!("`{name}` counts only rows where {filter}, as the glossary has it."));
+        }
+        Ok(())
+    }
+
+    /// An average of one amount with exact places is told with two of them.
+    fn mean_of_money(&self, metric: &Metric) -> bool {
+        let sql = metric.sql.trim().to_lowercase();
+        let argument = sql.strip_prefix("avg(").and_then(|rest| rest.strip_suffix(')'));
+        let column = argument.and_then(|argument| argument.rsplit('.').next());
+        self.context.schema.table(metric.table).is_some_and(|table| {
+            column
+                .and_then(|column| table.columns.get(table.column(column)?))
+                .is_some_and(|column| column.amount && column.exact)
+        })
+    }
+
+    /// The one measure of the glossary that adds up a column and leaves rows out. A column spelled as the catalogue
+    /// spells it is meant as it stands.
+    fn defined(&self, table: usize, column: usize) -> Option<usize> {
+        let detail = self.context.schema.table(table)?;
+        let name = &detail.columns.get(column)?.name;
+        if name.contains('_') && self.context.reading.tokens.iter().any(|token| token.glued) {
+            return None;
+        }
+        let sums = [format!("sum({}.{name})", detail.reference.name), format!("sum({name})")];
+        let mut found = (0..self.context.glossary.terms.len()).filter(|at| {
+            self.context.glossary.terms.get(*at).is_some_and(|term| {
+                term.metrics.iter().any(|metric| {
+                    metric.table == table
+                        && metric.filter.is_some()
+                        && sums.contains(&metric.sql.to_lowercase())
+                })
+            })
+        });
+        found.next().filter(|_| found.next().is_none())
     }
 
     /// A column that holds a count already: each row stands for several.
@@ -122,6 +183,17 @@ impl<'a> Builder<'a> {
     /// True when the question restricts a column that the measure's own condition restricts.
     pub(super) fn contradicted(&self, filter: &str) -> bool {
         let columns = crate::fragment::columns(filter);
+        // A condition of the glossary may restrict the same column.
+        let conditions = self.frame.filters.iter().filter_map(|filter| match filter.kind {
+            FilterKind::Condition(term) => self.context.glossary.terms.get(term),
+            _ => None,
+        });
+        let conditioned = conditions
+            .flat_map(|term| &term.conditions)
+            .any(|(_, sql)| crate::fragment::columns(sql).iter().any(|column| columns.contains(column)));
+        if conditioned {
+            return true;
+        }
         self.frame.filters.iter().filter_map(|filter| filter.kind.column()).any(|(table, column)| {
             let owner = self.context.schema.table(table).map_or("", |table| table.reference.name.as_str());
             let name = self.context.schema.column(table, column).map_or("", |column| column.name.as_str());
@@ -161,6 +233,9 @@ impl<'a> Builder<'a> {
                 .map_or("value".to_owned(), |column| column.name.to_lowercase())
         };
         match measure {
+            Measure::Aggregate(Aggregate::Sum, at, name) if self.defined(*at, *name).is_some() => {
+                self.alias(&Measure::Metric(self.defined(*at, *name).unwrap_or_default()))
+            }
             Measure::Count(at) => format!("{}_count", table(*at)),
             Measure::CountValues(at, name) => format!("{}_count", column(*at, *name)),
             Measure::Aggregate(aggregate, at, name) => {

@@ -6,7 +6,7 @@ mod ranks;
 mod shapes;
 use std::collections::BTreeSet;
 
-use airlock_plugin_sdk::question::grammar::{Aggregate, Comparison, Quality, Reading};
+use airlock_plugin_sdk::question::grammar::{Aggregate, Comparison, Op, Quality, Reading};
 
 use crate::frame::{By, Filter, FilterKind, Frame, Key, Measure};
 use crate::glossary::{Glossary, Metric};
@@ -31,6 +31,8 @@ pub struct Built {
     pub columns: BTreeSet<(usize, usize)>,
     /// The terms of the glossary it uses.
     pub terms: BTreeSet<usize>,
+    /// What the groups are called when they are counted in turn.
+    pub counted: Option<String>,
     /// How much the choices made here speak against it.
     pub cost: f64,
 }
@@ -60,6 +62,7 @@ fn empty() -> Built {
         tables: BTreeSet::new(),
         columns: BTreeSet::new(),
         terms: BTreeSet::new(),
+        counted: None,
         cost: 0.0,
     }
 }
@@ -127,7 +130,11 @@ impl<'a> Builder<'a> {
         self.filters(&frame)?;
         self.context_tables(&frame)?;
         self.anti(&frame)?;
+        if let Some(Key::Table(table)) = frame.entity {
+            self.built.counted = Some(self.alias(&Measure::Count(table)));
+        }
         self.finish(&frame);
+        self.sound()?;
         Ok(self.built)
     }
 
@@ -180,6 +187,39 @@ impl<'a> Builder<'a> {
                 self.table_name(table).replace('`', ""),
             ])),
         }
+    }
+
+    /// Refuses a query that can hold no row: a key that is missing and joined by, a column with and without one value.
+    fn sound(&self) -> Result<(), Why> {
+        let missing = self.built.query.preds.iter().filter_map(|pred| match pred {
+            Pred::Null(node, column, true) => Some((*node, *column)),
+            Pred::Raw(sql, nodes) => {
+                let (table, node) = nodes.first()?;
+                let name = sql.trim().to_lowercase();
+                let name = name.strip_suffix(" is null")?.rsplit('.').next()?.trim().to_owned();
+                Some((*node, self.context.schema.table(*table)?.column(&name)?))
+            }
+            _ => None,
+        });
+        for (node, column) in missing {
+            let joined = self.tree.nodes.iter().any(|other| {
+                !other.left
+                    && other.parent.is_some_and(|(parent, edge)| {
+                        parent == node
+                            && self
+                                .tree
+                                .nodes
+                                .get(parent)
+                                .and_then(|parent| self.context.schema.table(parent.table))
+                                .and_then(|table| table.edges.get(edge))
+                                .is_some_and(|edge| edge.from.contains(&column))
+                    })
+            });
+            if joined {
+                return Err(Why::Kind("what has no partner, joined to it".into()));
+            }
+        }
+        Ok(())
     }
 
     fn finish(&mut self, frame: &Frame) {

@@ -239,8 +239,20 @@ impl<'a> Builder<'a> {
             if nullable && !rank.descending {
                 self.built.query.preds.push(Pred::Null(node, column, false));
             }
-            let keys: Vec<(Expr, bool)> =
-                order.iter().filter(|(expr, _)| self.is_key(expr)).cloned().collect();
+            // Of one day the later key is the newer one.
+            let recent = |op: &Op| matches!(op, Op::Superlative { quality: Quality::Recency, .. });
+            let newest = rank.descending
+                && self.context.reading.chunks.iter().any(|chunk| recent(&chunk.op))
+                && self
+                    .context
+                    .schema
+                    .column(table, column)
+                    .is_some_and(|column| column.family == Family::Time);
+            let keys: Vec<(Expr, bool)> = order
+                .iter()
+                .filter(|(expr, _)| self.is_key(expr))
+                .map(|(expr, descending)| (expr.clone(), *descending || newest))
+                .collect();
             if !keys.is_empty() {
                 order = keys;
             }

@@ -10,6 +10,12 @@ impl Grammar<'_> {
         };
         self.take(at);
         self.take(next);
+        if let Some((before, table, column)) = self.priced_by(at) {
+            self.take(before);
+            self.priced.push(before);
+            self.filter(at, FilterKind::Compare(table, column, comparison, value));
+            return Ok(());
+        }
         if let Some(before) = self.before(at)
             && let Some(Target::Column(table, column)) = self.target(before).cloned()
             && self.family(table, column) == Family::Number
@@ -45,8 +51,51 @@ impl Grammar<'_> {
                 }
                 _ => Err(Why::Kind("a comparison whose quantity is not named".into())),
             },
-            None => Err(Why::Kind("a comparison whose quantity is not named".into())),
+            None => match self.sized_by(at) {
+                Some((table, column)) => {
+                    self.filter(at, FilterKind::Compare(table, column, comparison, value));
+                    Ok(())
+                }
+                None => Err(Why::Kind("a comparison whose quantity is not named".into())),
+            },
         }
+    }
+
+    /// The number that `bills over 10000` compares.
+    fn sized_by(&self, at: usize) -> Option<(usize, usize)> {
+        match self.target(self.before(at)?) {
+            Some(Target::Table(table)) => Some((*table, self.schema.table(*table)?.amount()?)),
+            _ => None,
+        }
+    }
+
+    /// The verb and the price that `products cost more than 1000` compares.
+    fn priced_by(&self, at: usize) -> Option<(usize, usize, usize)> {
+        let before = self.before(at)?;
+        let verb = matches!(self.word(before), "cost" | "costs" | "costing" | "priced");
+        let table = self.head_before(before).filter(|_| verb)?;
+        Some((before, table, self.schema.table(table)?.price()?))
+    }
+
+    /// The nearest table named before an item.
+    fn head_before(&self, at: usize) -> Option<usize> {
+        (0..at).rev().find_map(|before| match self.target(before) {
+            Some(Target::Table(table)) => Some(*table),
+            _ => None,
+        })
+    }
+
+    /// `cheaper than 50`.
+    pub(super) fn compare_price(&mut self, at: usize, comparison: Comparison) -> Result<(), Why> {
+        let next = self.next(at);
+        let price = self.head_before(at).and_then(|table| Some((table, self.schema.table(table)?.price()?)));
+        let (Some(Op::Number(value)), Some((table, column))) = (self.op(next).cloned(), price) else {
+            return Err(Why::Kind("a comparison of prices whose price is not known".into()));
+        };
+        self.take(at);
+        self.take(next);
+        self.filter(at, FilterKind::Compare(table, column, comparison, value));
+        Ok(())
     }
 
     pub(super) fn shown(&self, table: usize, column: usize) -> bool {
@@ -112,7 +161,14 @@ impl Grammar<'_> {
             }
             Some(Target::Column(table, column)) => {
                 self.take(next);
-                self.filter(next, FilterKind::Missing(table, column));
+                let nullable = self.schema.column(table, column).is_some_and(|column| column.nullable);
+                let head = self.head_before(at);
+                if !nullable && head.is_some_and(|head| head != table) {
+                    // `products never sold`: no row of what is sold.
+                    self.frame.anti.push(table);
+                } else {
+                    self.filter(next, FilterKind::Missing(table, column));
+                }
             }
             Some(Target::Value(table, column, value)) => {
                 self.take(next);

@@ -91,6 +91,11 @@ impl Grammar<'_> {
         let noun = self.noun(at.max(next - 1)).or_else(|| self.noun(next));
         if let Some(noun) = noun {
             self.ranked(noun);
+        } else if let Some(Op::Grain(grain)) = self.op(self.next(at)).cloned()
+            && self.frame.entity.is_none()
+        {
+            self.frame.entity = Some(Key::Time(grain));
+            self.take(self.next(at));
         }
         Ok(())
     }

@@ -60,6 +60,16 @@ impl Grammar<'_> {
     }
 
     pub(super) fn by(&mut self, at: usize) -> Result<(), Why> {
+        if matches!(self.op(self.next(at)), Some(Op::Moment(_))) {
+            return Err(Why::Kind("`by` before a time, which may mean until it".into()));
+        }
+        // `paid by UPI`: whether paid in full, or at all, is not said.
+        let value = |at: Option<usize>| {
+            at.is_some_and(|at| matches!(self.part(at), Some(Part::Mention(Target::Value(..)))))
+        };
+        if value(at.checked_sub(1)) && value(Some(self.next(at))) {
+            return Err(Why::Ambiguous("a state that something else brings about".into()));
+        }
         let open = self.frame.rank.as_ref().is_some_and(|rank| rank.by.is_none());
         let directed = self.items.iter().any(|item| matches!(item.part, Part::Op(Op::Direction { .. })));
         if directed && !open && self.frame.measures.is_empty() && self.free_metric().is_none() {
@@ -78,9 +88,13 @@ impl Grammar<'_> {
             if asks && !matches!(self.op(self.next(at)), Some(Op::Aggregate(_))) {
                 let next = self.next(at);
                 // `transactions by users who joined`: the doer after a passive is no grouping.
-                if matches!(self.part(next), Some(Part::Mention(_)) | Some(Part::Op(Op::Grain(_))))
-                    && !self.passive(at)
-                {
+                // `paid by UPI` restricts.
+                let kind = matches!(
+                    self.part(next),
+                    Some(Part::Mention(Target::Table(_) | Target::Column(..) | Target::Metric(_)))
+                        | Some(Part::Op(Op::Grain(_)))
+                );
+                if kind && (!self.passive(at) || self.gathers(at, next)) {
                     return self.group(at);
                 }
             }
@@ -91,6 +105,15 @@ impl Grammar<'_> {
         let next = self.next(at);
         if let Some(Op::Aggregate(aggregate)) = self.op(next).cloned() {
             self.take(next);
+            // `top 5 bills by total`: the total of each.
+            if aggregate == Aggregate::Sum
+                && self.noun(next).is_none()
+                && let Some(Key::Table(table)) = self.frame.entity
+                && let Some(column) = self.schema.table(table).and_then(|table| table.amount())
+            {
+                self.set_rank(By::Column(table, column));
+                return Ok(());
+            }
             let (measure, _) = self.measure(next, aggregate)?;
             self.set_rank(By::Measure(measure));
             return Ok(());
@@ -114,6 +137,23 @@ impl Grammar<'_> {
         }
         self.take(noun);
         Ok(())
+    }
+
+    /// `units sold by category`: a measure's own name ends in the participle, or what follows is one word for a kind.
+    fn gathers(&self, at: usize, next: usize) -> bool {
+        let metric = at
+            .checked_sub(1)
+            .is_some_and(|before| matches!(self.part(before), Some(Part::Mention(Target::Metric(_)))));
+        let single = self
+            .items
+            .get(next)
+            .and_then(|item| self.reading.tokens.get(item.end.saturating_sub(1)))
+            .is_some_and(|token| !token.lower.ends_with('s') || token.lower.ends_with("ss"));
+        let alone = !matches!(
+            self.part(next + 1),
+            Some(Part::Mention(_)) | Some(Part::Op(Op::Quoted | Op::Word | Op::Who | Op::Which))
+        );
+        metric || matches!(self.op(next), Some(Op::Grain(_))) || (single && alone)
     }
 
     /// True when a participle stands before `by`: `made by customers`.

@@ -55,6 +55,76 @@ impl Grammar<'_> {
         Ok(())
     }
 
+    /// What only the whole question settles: the size that nothing named, the things that only conditions name, and
+    /// words that would be lost.
+    pub(super) fn settle(&mut self) -> Result<(), Why> {
+        let sized = self.sized;
+        if let (Some(Key::Table(table)), Some(rank)) = (self.frame.entity, self.frame.rank.as_mut())
+            && rank.by.is_none()
+            && sized
+        {
+            rank.by = self
+                .schema
+                .table(table)
+                .and_then(|detail| detail.amount())
+                .map(|column| By::Column(table, column));
+        }
+        // `least sold products`: the things are many, and how many of them is not said.
+        let many = self.one && self.entity_is_plural();
+        if let Some(rank) = self.frame.rank.as_mut()
+            && many
+            && rank.by.is_some()
+        {
+            rank.count = None;
+        }
+        if self.items.iter().any(|item| item.part == Part::Op(Op::HowMuch))
+            && self.frame.measures.is_empty()
+            && self.frame.rank.is_none()
+        {
+            return Err(Why::Kind("`how much` of what is not clear".into()));
+        }
+        let widened = self.items.iter().enumerate().any(|(at, _)| {
+            matches!(self.word(at), "including" | "includes" | "include")
+                && matches!(
+                    self.target(self.next(at)),
+                    Some(Target::Value(..) | Target::Condition(_) | Target::Flag(..))
+                )
+        });
+        if widened {
+            return Err(Why::Kind("`including` what the measure leaves out".into()));
+        }
+        let empty = self.frame.measures.is_empty()
+            && self.frame.entity.is_none()
+            && self.frame.outputs.is_empty()
+            && self.frame.share.is_none()
+            && self.frame.rank.is_none();
+        if empty && let Some(table) = self.only_filtered() {
+            self.frame.entity = Some(Key::Table(table));
+        }
+        Ok(())
+    }
+
+    /// `current employees`, `who is the manager`: the one table that all conditions are about, when a word names its rows.
+    fn only_filtered(&self) -> Option<usize> {
+        let asked =
+            self.items.iter().any(|item| matches!(item.part, Part::Op(Op::Who | Op::Which | Op::List)));
+        let mut tables = self.frame.filters.iter().filter_map(|filter| match &filter.kind {
+            FilterKind::Condition(term) => {
+                let term = self.glossary.terms.get(*term)?;
+                let (table, _) = term.conditions.first()?;
+                let named = self.schema.table(*table).is_some_and(|detail| {
+                    term.names.iter().flat_map(|name| &name.words).any(|stem| {
+                        detail.names.iter().any(|name| name.as_slice() == std::slice::from_ref(stem))
+                    })
+                });
+                (asked || named).then_some(*table)
+            }
+            kind => kind.column().map(|(table, _)| table).filter(|_| asked),
+        });
+        let first = tables.next()?;
+        tables.all(|table| table == first).then_some(first)
+    }
+
     pub(super) fn loose_table(&mut self, at: usize, table: usize) {
         let open =
             self.frame.measures.is_empty() && self.frame.entity.is_none() && self.frame.share.is_none();
@@ -76,6 +146,17 @@ impl Grammar<'_> {
         }
     }
 
+    /// True for the table whose rows are counted or listed.
+    pub(super) fn heads(&self, table: usize) -> bool {
+        self.frame.entity == Some(Key::Table(table))
+            || self.frame.measures.iter().any(|measure| match measure {
+                Measure::Count(owner) | Measure::CountValues(owner, _) | Measure::Aggregate(_, owner, _) => {
+                    *owner == table
+                }
+                Measure::Metric(_) => false,
+            })
+    }
+
     /// `customer count`.
     pub(super) fn counted(&self, at: usize) -> bool {
         matches!(self.word(at + 1), "count" | "number") && self.op(at + 1) == Some(&Op::Word)
@@ -83,8 +164,25 @@ impl Grammar<'_> {
 
     pub(super) fn loose_column(&mut self, table: usize, column: usize) -> Result<(), Why> {
         if self.family(table, column) == Family::Time {
-            self.frame.time_columns.push((table, column));
-            return Ok(());
+            if !self.frame.moments.is_empty() || !self.frame.groups.is_empty() {
+                self.frame.time_columns.push((table, column));
+                return Ok(());
+            }
+            // `employees who left`: those with such a date.
+            let nullable = self.schema.column(table, column).is_some_and(|column| column.nullable);
+            if self.heads(table) {
+                if nullable {
+                    self.filter(0, FilterKind::Missing(table, column));
+                    self.negate();
+                } else {
+                    self.frame.time_columns.push((table, column));
+                }
+                return Ok(());
+            }
+            return Err(Why::Kind(format!(
+                "what {} does here is not clear",
+                self.column_name(table, column)
+            )));
         }
         if self.frame.measures.is_empty() && self.frame.share.is_none() {
             self.frame.outputs.push((table, column));

@@ -29,6 +29,11 @@ impl Grammar<'_> {
             return Err(Why::Kind(format!("the {} of a {}", aggregate.word(), inner.word())));
         }
         let Some(noun) = self.noun(next - 1) else {
+            if aggregate == Aggregate::Count
+                && let Some((table, at)) = self.kind_of(next)
+            {
+                return Ok((Measure::Count(table), at + 1));
+            }
             return Err(Why::Kind(format!("what the {} is taken of is not clear", aggregate.word())));
         };
         if (next..noun).any(|at| self.op(at) == Some(&Op::Distinct)) {
@@ -36,6 +41,29 @@ impl Grammar<'_> {
         }
         let measure = self.measured(noun, aggregate, distinct)?;
         Ok(measure)
+    }
+
+    /// `how many cashiers`, `how many cancelled bills`: a value or a condition that stands for the things themselves.
+    fn kind_of(&self, from: usize) -> Option<(usize, usize)> {
+        let mut found = None;
+        let mut at = from;
+        loop {
+            match self.part(at) {
+                Some(Part::Mention(Target::Value(table, ..) | Target::Flag(table, ..))) => {
+                    found = Some((*table, at));
+                }
+                Some(Part::Mention(Target::Condition(term))) => {
+                    found = self
+                        .glossary
+                        .terms
+                        .get(*term)
+                        .and_then(|term| Some((term.conditions.first()?.0, at)));
+                }
+                Some(Part::Op(Op::Link)) => {}
+                _ => return found,
+            }
+            at += 1;
+        }
     }
 
     /// `how many of them`: the things named before.
@@ -238,13 +266,17 @@ impl Grammar<'_> {
             (self.op(next).cloned(), self.op(next + 1).cloned())
             && self.free(next)
         {
-            if self.frame.entity.is_none() {
-                return Err(Why::Kind("a condition on an aggregate with nothing to list".into()));
+            // `how many bills over 10000` compares each of what is counted.
+            let counted = matches!(measure, Measure::Count(_)) && self.frame.entity.is_none();
+            if !counted {
+                if self.frame.entity.is_none() {
+                    return Err(Why::Kind("a condition on an aggregate with nothing to list".into()));
+                }
+                self.take(next);
+                self.take(next + 1);
+                self.frame.having.push((measure, comparison, value));
+                return Ok(());
             }
-            self.take(next);
-            self.take(next + 1);
-            self.frame.having.push((measure, comparison, value));
-            return Ok(());
         }
         if self.frame.rank.as_ref().is_some_and(|rank| rank.by.is_none()) {
             if let Some(rank) = &mut self.frame.rank {

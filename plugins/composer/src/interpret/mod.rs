@@ -39,12 +39,31 @@ pub fn interpret(
     glossary: &Glossary,
 ) -> Result<Frame, Why> {
     let items = items(reading, mentions, targets, schema);
-    let mut grammar = Grammar { reading, schema, glossary, items, frame: Frame::default(), count: None };
+    let mut grammar = Grammar {
+        reading,
+        schema,
+        glossary,
+        items,
+        frame: Frame::default(),
+        count: None,
+        sized: false,
+        one: false,
+        priced: Vec::new(),
+    };
     grammar.run()?;
     let mut frame = grammar.frame;
+    for (mention, _) in mentions.iter().zip(targets).filter(|(_, target)| **target == Target::Verb) {
+        frame.verbs.extend(reading.tokens.get(mention.first).map(|token| token.stem.clone()));
+    }
+    if !frame.verbs.is_empty() && frame.moments.is_empty() {
+        return Err(Why::Kind("a verb of a date with no time".into()));
+    }
     for mention in mentions {
         frame.used.extend(mention.first..mention.end);
         frame.used.extend(&mention.also);
+    }
+    for item in grammar.priced.iter().filter_map(|at| grammar.items.get(*at)) {
+        frame.used.extend(item.first..item.end);
     }
     for item in grammar.items.iter().filter(|item| !matches!(item.part, Part::Op(Op::Word))) {
         frame.used.extend(item.first..item.end);
@@ -121,7 +140,7 @@ fn items(reading: &Reading, mentions: &[Mention], targets: &[Target], schema: &S
             };
             if !*done {
                 *done = true;
-                let part = if *target == Target::Support {
+                let part = if matches!(target, Target::Support | Target::Verb) {
                     Part::Op(Op::Link)
                 } else {
                     Part::Mention(target.clone())
@@ -161,6 +180,12 @@ struct Grammar<'a> {
     frame: Frame,
     /// `which five products`: how many a later superlative keeps.
     count: Option<u32>,
+    /// `the highest bill`: a size is asked for that no word names.
+    sized: bool,
+    /// A superlative keeps one because nothing says otherwise.
+    one: bool,
+    /// Verbs that name a price: `cost more than`.
+    priced: Vec<usize>,
 }
 
 impl Grammar<'_> {
@@ -179,6 +204,7 @@ impl Grammar<'_> {
                 Op::By => self.by(at)?,
                 Op::Grain(grain) => self.grain(at, grain)?,
                 Op::Compare(comparison) => self.compare(at, comparison)?,
+                Op::ComparePrice(comparison) => self.compare_price(at, comparison)?,
                 Op::Between => self.between(at)?,
                 Op::Number(value) => self.number(at, value)?,
                 Op::Moment(index) => {
@@ -210,6 +236,7 @@ impl Grammar<'_> {
                 .get(1)
                 .is_some_and(|token| matches!(token.lower.as_str(), "did" | "do" | "does"));
         self.rest()?;
+        self.settle()?;
         if what && self.frame.measures.is_empty() && self.frame.rank.is_none() {
             return Err(Why::Kind(
                 "`what did … cost` and its like, where a sum and a list are both meant".into(),

@@ -14,9 +14,12 @@ impl Grammar<'_> {
             Some(rank) => rank.descending = descending,
             None => {
                 let count = self.count.or(if plural { None } else { Some(1) });
+                self.one = self.count.is_none();
                 self.frame.rank = Some(Rank { count, descending, by: None });
             }
         }
+        self.sized |=
+            matches!(self.word(at), "highest" | "largest" | "biggest" | "greatest" | "lowest" | "smallest");
         let by = match quality {
             Quality::Amount | Quality::Size => self.quantity(at, quality)?,
             Quality::Frequency => {
@@ -58,6 +61,13 @@ impl Grammar<'_> {
         if let Some(Op::Aggregate(aggregate)) = self.op(next).cloned() {
             self.take(next);
             return Ok(Some(By::Measure(self.measure(next, aggregate)?.0)));
+        }
+        if let Some(Op::Grain(grain)) = self.op(next).cloned()
+            && self.frame.entity.is_none()
+        {
+            self.frame.entity = Some(Key::Time(grain));
+            self.take(next);
+            return Ok(None);
         }
         let Some(noun) = self.noun(at) else { return Ok(None) };
         match self.target(noun).cloned() {

@@ -120,7 +120,7 @@ fn plain_kinds() {
             ),
             (
                 "Which products cost more than 100? Show their shelf no",
-                "refused: Nothing in this data is known by `cost`.",
+                "SELECT p.name, p.\"Shelf No\" FROM products AS p WHERE p.price > 100 ORDER BY p.name, p.product_id",
             ),
             (
                 "products with a price above 100",

@@ -158,6 +158,8 @@ pub enum Op {
     Grain(Grain),
     /// `more than`.
     Compare(Comparison),
+    /// `cheaper than`: a price compares.
+    ComparePrice(Comparison),
     /// `between`.
     Between,
     /// A number that is no time and no rank.
@@ -261,6 +263,8 @@ const PHRASES: &[(&[&str], Op)] = &[
     (&["avg"], Op::Aggregate(Aggregate::Average)),
     (&["mean"], Op::Aggregate(Aggregate::Average)),
     (&["median"], Op::Aggregate(Aggregate::Median)),
+    (&["min"], Op::Aggregate(Aggregate::Minimum)),
+    (&["max"], Op::Aggregate(Aggregate::Maximum)),
     (&["minimum"], Op::Aggregate(Aggregate::Minimum)),
     (&["maximum"], Op::Aggregate(Aggregate::Maximum)),
     (&["most"], superlative(true, Quality::Amount)),
@@ -291,6 +295,7 @@ const PHRASES: &[(&[&str], Op)] = &[
     (&["most", "recent"], superlative(true, Quality::Recency)),
     (&["most", "recently"], superlative(true, Quality::Recency)),
     (&["earliest"], superlative(false, Quality::Recency)),
+    (&["last"], superlative(true, Quality::Recency)),
     (&["oldest"], superlative(true, Quality::Age)),
     (&["youngest"], superlative(false, Quality::Age)),
     (&["longest"], superlative(true, Quality::Length)),
@@ -336,6 +341,14 @@ const PHRASES: &[(&[&str], Op)] = &[
     (&["annually"], Op::Grain(Grain::Year)),
     (&["annual"], Op::Grain(Grain::Year)),
     (&["over", "the", "years"], Op::Grain(Grain::Year)),
+    (&["cheaper", "than"], Op::ComparePrice(Comparison::Less)),
+    (&["less", "expensive", "than"], Op::ComparePrice(Comparison::Less)),
+    (&["more", "expensive", "than"], Op::ComparePrice(Comparison::More)),
+    (&["costlier", "than"], Op::ComparePrice(Comparison::More)),
+    (&["dearer", "than"], Op::ComparePrice(Comparison::More)),
+    (&["pricier", "than"], Op::ComparePrice(Comparison::More)),
+    (&["bigger", "than"], Op::Compare(Comparison::More)),
+    (&["in", "excess", "of"], Op::Compare(Comparison::More)),
     (&["more", "than"], Op::Compare(Comparison::More)),
     (&["greater", "than"], Op::Compare(Comparison::More)),
     (&["higher", "than"], Op::Compare(Comparison::More)),
@@ -454,7 +467,19 @@ fn chunk(tokens: &[Token], moments: &[Found]) -> Vec<Chunk> {
     while i < tokens.len() {
         let (op, end) = match moments.iter().enumerate().find(|(_, found)| found.first == i) {
             Some((index, found)) => (Op::Moment(index), found.end),
-            None => operation(tokens, i),
+            None => {
+                if let Some((count, descending)) = latest(tokens, i) {
+                    chunks.push(Chunk { op: Op::Top { count, descending: true }, first: i, end: i + 1 });
+                    chunks.push(Chunk {
+                        op: superlative(descending, Quality::Recency),
+                        first: i + 1,
+                        end: i + 2,
+                    });
+                    i += 2;
+                    continue;
+                }
+                operation(tokens, i)
+            }
         };
         chunks.push(Chunk { op, first: i, end });
         i = end.max(i + 1);
@@ -466,6 +491,13 @@ fn operation(tokens: &[Token], i: usize) -> (Op, usize) {
     let Some(token) = tokens.get(i) else { return (Op::Link, i + 1) };
     if token.kind == TokenKind::Quoted {
         return (Op::Quoted, i + 1);
+    }
+    // The words of `total_amt` are a name, whatever they mean elsewhere.
+    if token.glued || tokens.get(i + 1).is_some_and(|next| next.glued) {
+        return (Op::Word, i + 1);
+    }
+    if money(tokens, i) {
+        return (Op::Link, i + 1);
     }
     if let Some(found) = ranked(tokens, i) {
         return found;
@@ -494,6 +526,32 @@ fn operation(tokens: &[Token], i: usize) -> (Op, usize) {
         return (Op::Grain(grain), i + 1);
     }
     (Op::Word, i + 1)
+}
+
+/// A currency beside its number.
+fn money(tokens: &[Token], i: usize) -> bool {
+    const CURRENCIES: &[&str] = &[
+        "rupee", "rupees", "rs", "inr", "dollar", "dollars", "usd", "euro", "euros", "eur", "pounds", "gbp",
+        "₹", "$", "€", "£",
+    ];
+    let number = |at: Option<usize>| {
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| token.kind == TokenKind::Number)
+    };
+    tokens.get(i).is_some_and(|token| CURRENCIES.contains(&token.lower.as_str()))
+        && (number(i.checked_sub(1)) || number(Some(i + 1)))
+}
+
+/// `last 5`, `latest five`, `earliest 3`: how many, and whether the newest come first.
+fn latest(tokens: &[Token], i: usize) -> Option<(u32, bool)> {
+    let descending = match tokens.get(i)?.lower.as_str() {
+        "last" | "latest" | "newest" => true,
+        "earliest" => false,
+        _ => return None,
+    };
+    let count = tokens.get(i + 1).filter(|token| token.kind != TokenKind::Quoted)?;
+    let count = stems::number(&count.lower)?;
+    let named = tokens.get(i + 2).is_some_and(|token| token.kind == TokenKind::Word);
+    (named && count.fract() == 0.0 && (1.0..=10_000.0).contains(&count)).then_some((count as u32, descending))
 }
 
 /// `top five`, `five best`, `bottom 3`, `the 2 most`.

@@ -30,13 +30,15 @@ pub struct Token {
     pub start: usize,
     /// Byte after the last.
     pub end: usize,
+    /// An underscore stands before it: the words of one identifier.
+    pub glued: bool,
 }
 
 impl Token {
     fn new(text: &str, kind: TokenKind, start: usize, end: usize) -> Self {
         let lower = text.to_lowercase();
         let stem = if kind == TokenKind::Word { stem(&lower) } else { lower.clone() };
-        Self { text: text.to_owned(), lower, stem, kind, start, end }
+        Self { text: text.to_owned(), lower, stem, kind, start, end, glued: false }
     }
 
     /// True when the token is this word.
@@ -97,6 +99,9 @@ pub fn tokenize(text: &str) -> Vec<Token> {
             tokens.push(Token::new(slice(i, to), TokenKind::Mark, offset(i), offset(to)));
             i = to;
         }
+    }
+    for token in &mut tokens {
+        token.glued = text.get(..token.start).is_some_and(|before| before.ends_with('_'));
     }
     tokens
 }

@@ -17,6 +17,7 @@ impl Reader<'_> {
         let at = self.skip(at, &["the"]);
         self.relative(at)
             .or_else(|| self.iso_date(at))
+            .or_else(|| self.slashed(at))
             .or_else(|| self.month_name(at, led))
             .or_else(|| self.day_first(at))
             .or_else(|| self.part_of_year(at))
@@ -64,7 +65,8 @@ impl Reader<'_> {
         }
         let unit = unit_of(self.word(at))
             .filter(|_| self.tokens.get(at).is_some_and(|token| !token.lower.ends_with('s')))?;
-        if back == 2 {
+        // `the past year` ends today, `last year` with December.
+        if back == 2 || self.word(i) == "past" {
             return Some(self.window(unit, 1, false, at + 1));
         }
         let start = self.unit_start(unit, self.back(unit, back));
@@ -85,11 +87,14 @@ impl Reader<'_> {
         }
         let from = self.back(unit, count);
         let until = self.today.add_days(1);
+        let exact = matches!(unit, Unit::Day | Unit::Week);
         // `inclusive of today` makes the seven days end with this one.
         if let Some((today, end)) = self.inclusive(open) {
-            let from = if today && unit == Unit::Day { from.add_days(1) } else { from };
+            let from = if today && exact { from.add_days(1) } else { from };
             return (Point::new(Period::closed(from, until)), end);
         }
+        // Thirty days are thirty, this one among them.
+        let from = if exact { from.add_days(1) } else { from };
         let text = format!("The window is {} to {}, today included.", from, self.today);
         (Point::assuming(Period::closed(from, until), text), end)
     }
@@ -138,6 +143,31 @@ impl Reader<'_> {
             return Some((Point::new(Period::closed(date, date.add_days(1))), i + 5));
         }
         Some((Point::new(Period::months(civil(year, month, 1), 1)), i + 3))
+    }
+
+    /// `15/07/2026`, `07/2026`. Of two numbers that could both be months the first is the day, as outside of America.
+    pub(super) fn slashed(&self, i: usize) -> Option<(Point, usize)> {
+        let mark = self.word(i + 1);
+        if !matches!(mark, "/" | "-") {
+            return None;
+        }
+        let first = self.integer(i).filter(|number| (1..=31).contains(number))?;
+        if let Some(year) = self.year(i + 2).filter(|_| mark == "/") {
+            let month = (first <= 12).then_some(first)?;
+            return Some((Point::new(Period::months(civil(year, month, 1), 1)), i + 3));
+        }
+        let second = self.integer(i + 2).filter(|number| (1..=31).contains(number))?;
+        if self.word(i + 3) != mark {
+            return None;
+        }
+        let year = self.year(i + 4)?;
+        let (day, month) = if second > 12 { (second, first) } else { (first, second) };
+        let date = checked(year, month, day)?;
+        let period = Period::closed(date, date.add_days(1));
+        if first > 12 || second > 12 || first == second {
+            return Some((Point::new(period), i + 5));
+        }
+        Some((Point::assuming(period, format!("The date was read as day, month, year: {date}.")), i + 5))
     }
 
     pub(super) fn month_at(&self, i: usize) -> Option<i32> {
@@ -240,6 +270,12 @@ impl Reader<'_> {
         for _ in 0..3 {
             next = self.skip(next, &["of", "in", "the", "year", ",", "for"]);
         }
+        // `Q1 FY 2026-27`: a quarter of the fiscal year.
+        if let Some((fiscal, end)) = self.fiscal_year(next).or_else(|| self.relative_fiscal(next)) {
+            let start = fiscal.period.from?.add_months((index - 1) * size);
+            let told = fiscal.assumption.unwrap_or_else(|| "The fiscal year is meant.".into());
+            return Some((Point::assuming(Period::months(start, size), told), end));
+        }
         let (year, end, assumption) = if let Some(year) = self.year(next) {
             (year, next + 1, None)
         } else if matches!((self.word(next), self.word(next + 1)), ("this" | "current", "year")) {
@@ -255,9 +291,24 @@ impl Reader<'_> {
         Some((Point { period, guessed_year, assumption }, end))
     }
 
-    /// `fiscal year 2025`, `FY2025`, `FY25`.
+    /// `this fiscal year` behind a quarter.
+    fn relative_fiscal(&self, i: usize) -> Option<(Point, usize)> {
+        let told = matches!(self.word(i), "this" | "current" | "last" | "previous")
+            && self.any(i + 1, &["fiscal", "financial"]);
+        self.relative(i).filter(|_| told)
+    }
+
+    /// `2025-26`: the second number is the year after the first.
+    fn two_years(&self, i: usize) -> Option<(i32, usize)> {
+        let year = self.year(i)?;
+        let next = self.integer(i + 2).filter(|_| self.any(i + 1, &["-", "/"]))?;
+        (next > 12 && (next == (year + 1) % 100 || next == year + 1)).then_some((year, i + 3))
+    }
+
+    /// `fiscal year 2025`, `FY2025`, `FY25`, `2025-26`.
     pub(super) fn fiscal_year(&self, i: usize) -> Option<(Point, usize)> {
         let (year, end) = match self.word(i) {
+            _ if self.two_years(i).is_some() => self.two_years(i)?,
             "fiscal" | "financial" if self.word(i + 1) == "year" => (self.year(i + 2)?, i + 3),
             "fy" => match self.year(i + 1) {
                 Some(year) => (year, i + 2),
