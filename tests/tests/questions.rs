@@ -5,6 +5,7 @@
 use airlock_tests::{Airlock, Said, ScriptedModel, workspace};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 #[derive(Deserialize, Clone)]
 struct Case {
@@ -18,7 +19,11 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let text = std::fs::read_to_string(workspace().join("tests/questions/hardware-shop.jsonl")).unwrap();
+    cases_of("hardware-shop.jsonl")
+}
+
+fn cases_of(file: &str) -> Vec<Case> {
+    let text = std::fs::read_to_string(workspace().join("tests/questions").join(file)).unwrap();
     text.lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| serde_json::from_str(line).unwrap())
@@ -33,6 +38,24 @@ fn gold(airlock: &Airlock, case: &Case) -> Vec<Vec<String>> {
         .unwrap_or_else(|_| panic!("{}: {}", case.id, String::from_utf8_lossy(&output.stderr)));
     assert_eq!(line["ok"], true, "{}: {line}", case.id);
     rows(&line["rows"])
+}
+
+/// The rows of many truths at once, by id.
+fn golds(airlock: &Airlock, cases: &[Case]) -> BTreeMap<String, Vec<Vec<String>>> {
+    let lines: Vec<String> = cases
+        .iter()
+        .filter(|case| case.gold_sql.is_some())
+        .map(|case| serde_json::json!({"id": case.id, "sql": case.gold_sql}).to_string())
+        .collect();
+    let output = airlock.command(&["check-sql", "--json", "--run"], &lines.join("\n"));
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(line["ok"], true, "{line}");
+            (line["id"].as_str().unwrap().to_owned(), rows(&line["rows"]))
+        })
+        .collect()
 }
 
 /// Rows as text, numbers to two places, so that `12.50` and `12.5` are the same amount.
@@ -93,6 +116,35 @@ async fn with_no_model_every_question_comes_out_right() {
     let airlock = Airlock::demo().await;
     let wrong = judge(&airlock).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Right or refused: where a refusal is told to be enough, an answer must still be the right one.
+#[tokio::test]
+async fn with_no_model_more_questions_are_right_or_refused() {
+    let airlock = Airlock::demo().await;
+    let cases = cases_of("hardware-shop-more.jsonl");
+    let golds = golds(&airlock, &cases);
+    let (mut wrong, mut refused) = (Vec::new(), Vec::new());
+    for case in &cases {
+        let (status, answer) = airlock.ask(&case.question).await;
+        let told = format!("{} {:?}: {} {}", case.id, case.question, answer["reason"], answer["sql"]);
+        match answer["outcome"].as_str() {
+            Some("answered") => {
+                let right = case.expect != "refused"
+                    && golds
+                        .get(&case.id)
+                        .is_some_and(|gold| same(&rows(&answer["rows"]), gold, case.order_matters));
+                if !right {
+                    wrong.push(format!("{told} rows {}", answer["rows"]));
+                }
+            }
+            Some("refused") if case.expect == "answered" => refused.push(told),
+            Some("refused") => {}
+            _ => wrong.push(format!("{status} {told}")),
+        }
+    }
+    assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
+    assert!(refused.is_empty(), "refused, though the kind is plain:\n{}", refused.join("\n"));
 }
 
 #[tokio::test]

@@ -429,14 +429,16 @@ fn candidates(
             if !pointer {
                 let spelled = run.words.iter().any(|word| *word == column.name.to_lowercase());
                 let exact = column.names.iter().take(column.own).any(|name| same_set(name, &run.stems));
-                // `courses offered` asks for no `offering_id`.
-                let verb = matches!(run.words.as_slice(), [only] if only.ends_with("ed"));
-                if (asking && !exact) || (verb && column.key) {
+                if asking && !exact {
                     continue;
                 }
                 if (light && spelled) || (!light && score >= 0.55) {
                     add(Target::Column(at, column_at), score);
                 }
+                continue;
+            }
+            // `courses offered` asks for no `offering_id`.
+            if matches!(run.words.as_slice(), [only] if only.ends_with("ed")) {
                 continue;
             }
             let edge = table.edges.iter().find(|edge| edge.from == [column_at]);

@@ -119,10 +119,14 @@ impl Grammar<'_> {
                 });
                 (asked || named).then_some(*table)
             }
-            kind => kind.column().map(|(table, _)| table).filter(|_| asked),
+            kind => kind
+                .column()
+                .filter(|(table, column)| asked && self.says_who(*table, *column))
+                .map(|(table, _)| table),
         });
         let first = tables.next()?;
-        tables.all(|table| table == first).then_some(first)
+        let all = 1 + tables.filter(|table| *table == first).count();
+        (all == self.frame.filters.len()).then_some(first)
     }
 
     pub(super) fn loose_table(&mut self, at: usize, table: usize) {

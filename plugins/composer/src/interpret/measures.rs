@@ -49,9 +49,10 @@ impl Grammar<'_> {
         let mut at = from;
         loop {
             match self.part(at) {
-                Some(Part::Mention(Target::Value(table, ..) | Target::Flag(table, ..))) => {
+                Some(Part::Mention(Target::Value(table, column, _))) if self.says_who(*table, *column) => {
                     found = Some((*table, at));
                 }
+                Some(Part::Mention(Target::Value(..) | Target::Flag(..))) => found = None,
                 Some(Part::Mention(Target::Condition(term))) => {
                     found = self
                         .glossary
@@ -64,6 +65,27 @@ impl Grammar<'_> {
             }
             at += 1;
         }
+    }
+
+    /// True for a column whose values are what its rows are called: a cashier is an employee, while an excavator is a
+    /// machine and not the model that is one.
+    pub(super) fn says_who(&self, table: usize, column: usize) -> bool {
+        const ROLES: &[&str] = &[
+            "role",
+            "position",
+            "job",
+            "occupation",
+            "profession",
+            "designation",
+            "rank",
+            "grade",
+            "gender",
+            "sex",
+        ];
+        self.schema.column(table, column).is_some_and(|column| {
+            let own = column.names.iter().take(column.own);
+            own.flatten().any(|stem| ROLES.iter().any(|word| stems::stem(word) == *stem))
+        })
     }
 
     /// `how many of them`: the things named before.
