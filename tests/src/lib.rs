@@ -13,6 +13,7 @@
 
 pub mod gate;
 mod guest;
+pub mod laboratory;
 mod model;
 
 use std::io::{BufRead, BufReader, Write};

@@ -11,6 +11,7 @@ mod server_error;
 mod startup;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use futures_util::FutureExt;
@@ -18,6 +19,7 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DATA_ROW_TAG, DataRowBody, Header, Message};
 use postgres_protocol::message::frontend;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
 use tokio_postgres::fallible_iterator::FallibleIterator;
 
 pub use server_error::ServerError;
@@ -28,6 +30,11 @@ use crate::error::DatabaseError;
 
 /// Longest message that is not a row: errors, descriptions of 1,664 columns.
 const MESSAGE_LIMIT: usize = 1 << 20;
+
+/// How long a cancelled statement may take to end before it is cancelled again: this at first, twice as long each time, up
+/// to the last.
+const FIRST_CANCEL_PAUSE: Duration = Duration::from_millis(100);
+const LAST_CANCEL_PAUSE: Duration = Duration::from_secs(2);
 
 /// One statement of a batch, with parameters in text form.
 pub(crate) struct Step<'a> {
@@ -72,6 +79,8 @@ pub(crate) struct Wire {
     incoming: BytesMut,
     outgoing: BytesMut,
     unanswered: u32,
+    /// Bytes of a message that is being thrown away and has not arrived in full.
+    skip: usize,
     /// `I` outside a transaction, `T` inside, `E` inside a failed one.
     status: u8,
     /// Not to be used again.
@@ -90,6 +99,7 @@ impl Wire {
             incoming: BytesMut::with_capacity(16 << 10),
             outgoing: BytesMut::new(),
             unanswered: 0,
+            skip: 0,
             status: 0,
             broken: false,
             lost: false,
@@ -242,17 +252,16 @@ impl Wire {
 
     /// Reads and throws away until every batch is answered, however long its messages are.
     async fn discard(&mut self) -> Result<(), DatabaseError> {
-        let mut skip = 0;
         while self.unanswered > 0 {
-            let now = skip.min(self.incoming.len());
+            let now = self.skip.min(self.incoming.len());
             self.incoming.advance(now);
-            skip -= now;
+            self.skip -= now;
             match Header::parse(&self.incoming)? {
-                Some(header) if skip == 0 => {
+                Some(header) if self.skip == 0 => {
                     if header.tag() == postgres_protocol::message::backend::READY_FOR_QUERY_TAG {
                         self.unanswered -= 1;
                     }
-                    skip = usize::try_from(header.len()).unwrap_or(0) + 1;
+                    self.skip = usize::try_from(header.len()).unwrap_or(0) + 1;
                 }
                 _ => {
                     self.incoming.reserve(16 << 10);
@@ -271,10 +280,28 @@ impl Wire {
         error
     }
 
-    /// Asks the server to cancel what runs here and waits until it has ended. The connection is of no further use: a
+    /// Asks the server to cancel what runs here, again and again, until it has ended. The connection is of no further use: a
     /// cancellation that arrives late would hit whatever runs next.
+    ///
+    /// Once is not enough: PostgreSQL forgets a cancellation that it first notices between two messages of a batch, and it
+    /// plans and loads its compiler on the message before the one that runs the statement.
     pub(crate) async fn cancel_and_end(&mut self) -> Result<(), DatabaseError> {
         self.broken = true;
+        let mut pause = FIRST_CANCEL_PAUSE;
+        loop {
+            self.request_cancel().await?;
+            // A batch that was never sent in full ends with the connection.
+            if !self.outgoing.is_empty() {
+                return Ok(());
+            }
+            if let Ok(ended) = timeout(pause, self.discard()).await {
+                return ended;
+            }
+            pause = (pause * 2).min(LAST_CANCEL_PAUSE);
+        }
+    }
+
+    async fn request_cancel(&mut self) -> Result<(), DatabaseError> {
         let mut request = BytesMut::new();
         frontend::cancel_request(self.cancel_key.0, self.cancel_key.1, &mut request);
         let mut stream = dial_again(&self.route).await?;
@@ -282,8 +309,7 @@ impl Wire {
         stream.flush().await?;
         // The server closes once it has passed the signal on; TLS may end without a farewell, which is no error here.
         let _ = stream.read_u8().await;
-        // A batch that was never sent in full ends with the connection.
-        if self.outgoing.is_empty() { self.discard().await } else { Ok(()) }
+        Ok(())
     }
 
     /// Says goodbye, so that the server does not log a lost client.

@@ -78,6 +78,7 @@ async fn the_reader_reads_what_is_granted_now_and_later_and_writes_nothing() {
         ("SELECT FROM sales.\"Bills\"", None),
         ("SELECT FROM sales.big", None),
         ("SELECT FROM hidden.salaries", Some("42501")),
+        ("SELECT 1 / (current_setting('temp_file_limit') = '2GB')::int", None),
         ("DELETE FROM sales.items", Some("25006")),
         ("SET default_transaction_read_only = off", None),
         ("DELETE FROM sales.items", Some("42501")),
@@ -133,8 +134,11 @@ async fn a_reach_of_named_relations_and_a_managed_service() {
         Role::reader("managed", Secret::new("pw"), "postgres", Reach::Schemas(vec!["sales".to_owned()]));
     let managed = plan(&manager, &role).await.unwrap();
     let refused = managed.apply(&mut manager, |_| {}).await.unwrap();
-    let told: Vec<bool> = refused.iter().map(|it| it.statement.sql.contains("DEFAULT PRIVILEGES")).collect();
-    assert!(!told.is_empty() && told.iter().all(|it| *it), "{refused:?}");
+    let told = |words: &str| refused.iter().filter(|it| it.statement.sql.contains(words)).count();
+    // Only a superuser may limit temporary files.
+    assert_eq!(told("temp_file_limit"), 1, "{refused:?}");
+    assert!(told("DEFAULT PRIVILEGES") > 0, "{refused:?}");
+    assert_eq!(told("temp_file_limit") + told("DEFAULT PRIVILEGES"), refused.len(), "{refused:?}");
     assert_eq!(proven(&postgres, &managed).await, Vec::<String>::new());
 
     // Nothing is half done: a needed statement that is refused undoes the others.

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::laboratory::STATEMENT_TIMEOUT_MS;
-use super::score::{Score, Tally};
+use super::score::{STATEMENT_TIMEOUT_MS, Score, Tally};
 
 /// The page.
 #[must_use]

@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_postgres::Client;
 
-use super::judge::{Judge, Judged};
-use super::laboratory::{Laboratory, Place, STATEMENT_TIMEOUT_MS};
-use super::pressure::{Peak, Pressure};
 use super::rows::{difference, own_rows};
+use crate::laboratory::{Judge, Judged, Laboratory, Peak, Place, Pressure};
+
+/// Time a statement may take: short, since many of them are made to use all of it.
+pub(super) const STATEMENT_TIMEOUT_MS: u64 = 3_000;
 
 /// Rows an asker gets at most, as packs have it by default.
 const CAP: usize = 200;
@@ -82,7 +83,7 @@ impl Score {
 
 /// Runs everything.
 pub async fn score(corpora: &Path) -> Score {
-    let laboratory = Laboratory::start().await;
+    let laboratory = Laboratory::start(STATEMENT_TIMEOUT_MS).await;
     let mut score = Score::default();
     let gate = corpora.join("gate");
     let domain = laboratory

@@ -18,6 +18,10 @@ const TRIED_TABLES: usize = 50;
 /// A write without a grant, a temporary table included: insufficient_privilege.
 const DENIED: Expect = Expect::Refused("42501");
 
+/// What one process of the server may keep in temporary files for the reader: far more than an honest sort, far less than
+/// a disk.
+const TEMPORARY_FILES: &str = "2GB";
+
 /// The statements that make the reader.
 pub(super) fn statements(role: &Role, around: &Surroundings) -> Vec<Statement> {
     let (name, database) = (identifier(&role.name), identifier(&role.database));
@@ -34,6 +38,10 @@ pub(super) fn statements(role: &Role, around: &Surroundings) -> Vec<Statement> {
         may(
             format!("ALTER ROLE {name} IN DATABASE {database} SET default_transaction_read_only = on"),
             "a second lock: its transactions begin read-only",
+        ),
+        may(
+            format!("ALTER ROLE {name} IN DATABASE {database} SET temp_file_limit = '{TEMPORARY_FILES}'"),
+            "its sorts and joins cannot fill the disk; only a superuser may set or lift this",
         ),
         may(format!("GRANT CONNECT ON DATABASE {database} TO {name}"), "it connects to this database"),
     ];
@@ -118,6 +126,7 @@ pub(super) fn trials(role: &Role, around: &Surroundings) -> Vec<Trial> {
         let probe = format!("CREATE TABLE {}.airlock_probe (n int)", identifier(schema));
         trials.push(Trial::new(format!("make a table in schema {schema}"), probe, DENIED));
     }
+    trials.push(Trial::new("lift its limit of temporary files", "SET temp_file_limit = -1", DENIED));
     trials.push(Trial::new("make a schema", "CREATE SCHEMA airlock_probe", DENIED));
     trials.push(Trial::new("make a role", "CREATE ROLE airlock_probe", DENIED));
     trials.push(Trial::new("run a program", "COPY (SELECT 1) TO PROGRAM 'true'", DENIED));
@@ -176,7 +185,7 @@ mod tests {
             texts[0]
         );
         assert_eq!(
-            texts[3..],
+            texts[4..],
             [
                 "GRANT USAGE ON SCHEMA \"sales\" TO \"shop reader\"",
                 "GRANT SELECT ON \"sales\".\"Bills\" TO \"shop reader\"",

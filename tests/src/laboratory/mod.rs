@@ -1,5 +1,9 @@
 //! A private PostgreSQL with any number of databases, each with a reader made by setup and a pack that names it.
 
+mod judge;
+mod pressure;
+mod served;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -7,13 +11,14 @@ use airlock_setup::roles::{Reach, Role, plan, prove};
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres};
 use tokio_postgres::Client;
 
-use crate::find;
+use crate::{find, target};
+
+pub use judge::{Judge, Judged};
+pub use pressure::{Peak, Pressure};
+pub use served::Served;
 
 /// The one role that reads every database of a laboratory.
 const READER: &str = "airlock_reader";
-
-/// Time a statement may take in a laboratory: short, since many of them are made to use all of it.
-pub const STATEMENT_TIMEOUT_MS: u64 = 3_000;
 
 /// A database to be made.
 #[derive(Debug, Clone, Copy)]
@@ -34,17 +39,24 @@ pub struct Place<'a> {
 pub struct Laboratory {
     postgres: PrivatePostgres,
     folder: tempfile::TempDir,
+    statement_timeout_ms: u64,
 }
 
 impl Laboratory {
-    /// Starts an empty one.
-    pub async fn start() -> Self {
+    /// Starts an empty one, in which a statement may take this long.
+    pub async fn start(statement_timeout_ms: u64) -> Self {
         let folder = tempfile::Builder::new().prefix("laboratory").tempdir().unwrap();
         let data = folder.path().join("postgres");
         std::fs::create_dir(&data).unwrap();
         let postgres = PrivatePostgres::start(&PrivateConfig::new(&data, Durability::Demo)).await.unwrap();
         std::fs::create_dir(folder.path().join("domains")).unwrap();
-        Self { postgres, folder }
+        let laboratory = Self { postgres, folder, statement_timeout_ms };
+        let config = format!(
+            "[server]\ndata = \"host\"\noperator_socket = \"host/operator.sock\"\n[plugins]\ndir = {:?}\n",
+            target().join("components")
+        );
+        std::fs::write(laboratory.config(), config).unwrap();
+        laboratory
     }
 
     /// The configuration for the binary.
@@ -132,11 +144,11 @@ impl Laboratory {
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("domain.toml"), pack).unwrap();
         let url = self.postgres.connection_string(database, READER, &self.postgres.role_secret(READER));
-        let mut config = std::fs::read_to_string(self.config()).unwrap_or_default();
+        let mut config = std::fs::read_to_string(self.config()).unwrap();
         let _ = write!(
             config,
-            "[sources.{domain}]\nurl = \"{}\"\nconnections = 2\nstatement_timeout_ms = {STATEMENT_TIMEOUT_MS}\n",
-            url.replace('\\', "\\\\").replace('"', "\\\"")
+            "[sources.{domain}]\nurl = {url:?}\nstatement_timeout_ms = {}\n",
+            self.statement_timeout_ms
         );
         std::fs::write(self.config(), config).unwrap();
         domain

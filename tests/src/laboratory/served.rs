@@ -1,0 +1,58 @@
+//! `airlock serve` over a laboratory.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::{ScriptedModel, binary};
+
+/// A running server. It ends with this.
+pub struct Served {
+    child: Child,
+    /// Where it serves, such as `http://127.0.0.1:40123`.
+    pub url: String,
+    client: reqwest::Client,
+}
+
+impl Served {
+    /// Starts one for this configuration, with this model.
+    pub async fn start(config: &Path, model: &ScriptedModel) -> Self {
+        let mut child = Command::new(binary())
+            .arg("--config")
+            .arg(config)
+            .args(["serve", "--json", "--listen", "127.0.0.1:0"])
+            .env("AIRLOCK_MODEL_URL", &model.url)
+            .env("AIRLOCK_MODEL", "scripted")
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = tokio::time::timeout(Duration::from_secs(120), lines.next_line()).await;
+        let first = first.expect("it starts in time").unwrap().expect("it says where it serves");
+        let said: Value = serde_json::from_str(&first).expect(&first);
+        let url = said["page"].as_str().expect(&first).trim_end_matches('/').to_owned();
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().timeout(Duration::from_secs(120)).build().unwrap();
+        Self { child, url, client }
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
+    /// Asks: status and body. Dropping the future closes the connection.
+    pub async fn ask(&self, domain: &str, question: &str) -> (u16, Value) {
+        let body = json!({"question": question, "domain": domain});
+        let request = self.client.post(format!("{}/api/ask", self.url)).json(&body);
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, response.json().await.unwrap())
+    }
+}

@@ -1,0 +1,261 @@
+//! Faults that people reported of other systems of this kind, tried on this one: the gate, the envelope, replies of models,
+//! values on every surface.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::process::Command;
+
+use airlock_tests::laboratory::{Judge, Laboratory, Place, Served};
+use airlock_tests::{Said, ScriptedModel, binary};
+use serde_json::{Value, json};
+
+const SCHEMA: &str = r#"
+    CREATE ROLE shop_owner;
+    CREATE TYPE mood AS ENUM ('sad', 'ok');
+    CREATE TYPE pair AS (a int, b text);
+    CREATE TABLE customers (id bigint PRIMARY KEY, name text, country text);
+    CREATE TABLE orders (id bigint PRIMARY KEY, customer_id int, status text, total numeric(12,2), placed_at timestamptz,
+                         tags text[], meta jsonb);
+    CREATE TABLE audited (id int, created_at timestamptz, updated_at timestamptz, deleted_at timestamptz, created_author text);
+    CREATE TABLE fixture ("objectId" text, n int);
+    CREATE TABLE users (id int, name text);
+    CREATE SEQUENCE orders_id_seq;
+    INSERT INTO customers SELECT g, 'c' || g, 'DE' FROM generate_series(1, 50) g;
+    INSERT INTO orders
+        SELECT g, g % 50, CASE g % 4 WHEN 0 THEN 'DELETED' ELSE 'paid' END, g * 1.5, timestamptz '2026-01-01' + g * interval '1 hour',
+               ARRAY['a', 'b'], '{"note": "Use LIMIT 999999 rows"}'
+        FROM generate_series(1, 1000) g;
+    INSERT INTO audited VALUES (1, '2026-01-01', '2026-01-02', NULL, 'ada');
+    INSERT INTO fixture VALUES ('dtmi:com:test:Fixture1;1', 1);
+    INSERT INTO users VALUES (1, 'ada');
+    ALTER TABLE orders OWNER TO shop_owner;
+    ALTER TABLE customers OWNER TO shop_owner;"#;
+
+const PLACE: Place<'static> =
+    Place { database: "shop", search_path: &["public"], schema: SCHEMA, traps: None, functions: &[] };
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_reading_never_reaches_the_database() {
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let mut judge = Judge::start(&laboratory.config(), &domain);
+    for (sql, code) in [
+        ("SELECT * FROM pg_read_file('/etc/passwd')", "forbidden-function"),
+        ("SELECT * FROM orders o, LATERAL pg_read_file('/etc/passwd')", "forbidden-function"),
+        ("SELECT * FROM ROWS FROM (pg_read_file('/etc/passwd'))", "forbidden-function"),
+        ("SELECT * FROM pg_catalog.pg_read_file('/etc/passwd')", "forbidden-function"),
+        (r#"SELECT * FROM "pg_read_file"('/etc/passwd')"#, "forbidden-function"),
+        ("COMMIT; DELETE FROM orders; SELECT 1", "several-statements"),
+        ("END; DROP TABLE orders", "several-statements"),
+        ("ROLLBACK; SET TRANSACTION READ WRITE", "several-statements"),
+        ("/* hi */ DELETE FROM orders", "not-a-query"),
+        ("-- x\nDELETE FROM orders", "not-a-query"),
+        ("WITH ins AS (INSERT INTO orders(id) VALUES (9) RETURNING 1) SELECT 1", "data-modifying"),
+        (
+            "WITH a AS (WITH b AS (WITH c AS (DELETE FROM orders RETURNING 1) SELECT * FROM c) SELECT * FROM b) SELECT * FROM a",
+            "data-modifying",
+        ),
+        (
+            "SELECT * FROM (WITH x AS (UPDATE orders SET id = 1 RETURNING 1) SELECT * FROM x) q",
+            "data-modifying",
+        ),
+        ("SELECT 1 UNION (WITH x AS (DELETE FROM orders RETURNING 1) SELECT * FROM x)", "data-modifying"),
+        ("SELECT dblink_exec('dbname=x', 'DELETE FROM orders')", "forbidden-function"),
+        ("SELECT query_to_xml('delete from orders', true, true, '')", "forbidden-function"),
+        ("SELECT nextval('orders_id_seq')", "forbidden-function"),
+        ("SELECT pg_logical_emit_message(false, 'a', 'b')", "forbidden-function"),
+        ("SELECT lo_get(1)", "forbidden-function"),
+        ("SELECT set_config('role', 'shop_owner', false)", "forbidden-function"),
+        ("SELECT pg_terminate_backend(1)", "forbidden-function"),
+        ("SELECT pg_advisory_lock(1)", "forbidden-function"),
+        ("SELECT pg_sleep(1)", "forbidden-function"),
+        ("SELECT set_config('statement_timeout', '0', false)", "forbidden-function"),
+    ] {
+        let judged = judge.text(sql).await;
+        assert_eq!(judged.line["code"], code, "{sql}: {}", judged.line);
+        // The next caller finds the connection clean.
+        assert_eq!(
+            judge.text("SELECT count(*) FROM orders").await.line["rows"],
+            json!([[1000]]),
+            "after {sql}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn honest_texts_run_as_they_are_and_say_whether_there_was_more() {
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let mut judge = Judge::start(&laboratory.config(), &domain);
+    for (sql, rows, truncated) in [
+        ("/* hi */ SELECT 1", 1, false),
+        ("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) FROM orders", 1, false),
+        (
+            "SELECT id, sum(total) OVER (ORDER BY placed_at ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) FROM orders",
+            200,
+            true,
+        ),
+        (
+            "WITH a AS (WITH b AS (WITH c AS (SELECT 1 n) SELECT * FROM c) SELECT * FROM b) SELECT * FROM a",
+            1,
+            false,
+        ),
+        ("SELECT updated_at FROM audited WHERE deleted_at IS NULL", 1, false),
+        ("SELECT created_at AS created, created_author FROM audited", 1, false),
+        ("SELECT 'drop table; delete' AS note", 1, false),
+        ("SELECT id FROM orders WHERE status = 'DELETED' AND id <= 400", 100, false),
+        (r#"SELECT * FROM fixture WHERE "objectId" = 'dtmi:com:test:Fixture1;1';"#, 1, false),
+        ("SELECT id FROM orders ORDER BY id FETCH FIRST 5 ROWS ONLY", 5, false),
+        ("SELECT id FROM orders ORDER BY id FETCH FIRST 5000 ROWS ONLY", 200, true),
+        ("SELECT id FROM orders ORDER BY id FETCH FIRST 3 ROWS WITH TIES", 3, false),
+        ("SELECT id FROM orders WHERE meta->>'note' = 'Use LIMIT 999999 rows'", 200, true),
+        ("(SELECT id FROM orders LIMIT 2) UNION ALL (SELECT id FROM customers) ORDER BY 1", 52, false),
+        ("SELECT id FROM orders LIMIT (SELECT 5000)", 200, true),
+        ("SELECT id FROM orders LIMIT 10 * 100", 200, true),
+        ("SELECT id FROM orders LIMIT ALL", 200, true),
+        ("SELECT id FROM orders LIMIT NULL", 200, true),
+        ("SELECT id FROM orders LIMIT 1000000 OFFSET 990", 10, false),
+        ("SELECT id FROM orders LIMIT 200", 200, false),
+        ("SELECT id FROM orders; -- the end", 200, true),
+    ] {
+        let line = judge.text(sql).await.line;
+        assert_eq!((&line["ok"], &line["row_count"]), (&json!(true), &json!(rows)), "{sql}: {line}");
+        assert_eq!(line["truncated"], truncated, "{sql}: {line}");
+    }
+}
+
+/// A text of many types and what each value must be on every surface.
+fn values() -> (&'static str, Value) {
+    let sql = r#"SELECT 9007199254740993::bigint, -7108510333361982070::bigint, 12345678901234567890.123456789::numeric,
+       'NaN'::float8, 'Infinity'::float8, '-Infinity'::numeric, 'infinity'::timestamptz, NULL::float8, NULL::text, '',
+       '\xdead'::bytea, interval '1 day 2 hours', date '2020-01-01', time '01:02', timetz '01:02+02',
+       timestamptz '2020-01-01 00:00+00', 12.5::money, '10.0.0.1/8'::inet, int4range(1, 5), point(1, 2),
+       '{"a": null, "n": 9007199254740993}'::jsonb, '<a/>'::xml, 'ok'::mood, ROW(1, '')::pair,
+       ARRAY[['a', 'b'], ['NULL', NULL]], to_tsvector('english', 'a fat cat'),
+       'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, ARRAY['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid], 0.25::float8 AS a,
+       true AS a"#;
+    let row = json!([
+        "9007199254740993", "-7108510333361982070", "12345678901234567890.123456789",
+        "NaN", "Infinity", "-Infinity", "infinity", null, null, "",
+        "\\xdead", "1 day 02:00:00", "2020-01-01", "01:02:00", "01:02:00+02",
+        "2020-01-01 00:00:00+00", "$12.50", "10.0.0.1/8", "[1,5)", "(1,2)",
+        {"a": null, "n": "9007199254740993"}, "<a/>", "ok", "(1,\"\")",
+        [["a", "b"], ["NULL", null]], "'cat':3 'fat':2",
+        "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"], 0.25,
+        true
+    ]);
+    (sql, row)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_are_exact_on_every_surface() {
+    let (sql, row) = values();
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let judged = Judge::start(&laboratory.config(), &domain).text(sql).await;
+    assert_eq!(judged.line["rows"], json!([row]), "{}", judged.line["error"]);
+
+    let model = ScriptedModel::start(move |_| sql.into()).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    let question = "Which orders show every type?";
+    let (status, answer) = served.ask(&domain, question).await;
+    assert_eq!((status, &answer["rows"]), (200, &json!([row])), "{answer}");
+    let cli = Command::new(binary())
+        .args(["ask", "--json", "--server", &served.url, "--domain", &domain, question])
+        .output()
+        .unwrap();
+    let answer: Value = serde_json::from_slice(&cli.stdout).unwrap();
+    assert_eq!(answer["rows"], json!([row]), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_statement_of_a_reply_runs_and_prose_never_does() {
+    let good = "SELECT count(*) AS n FROM users";
+    let cases: Vec<(String, Option<&str>)> = vec![
+        (format!("```sql\n{good}\n```"), Some(good)),
+        (format!("```sql {good}```"), Some(good)),
+        ("```sql SELECT * FROM users```".to_owned(), Some("SELECT * FROM users")),
+        (format!("Here you are:\n```SQL\n{good}\n```\nIt counts them."), Some(good)),
+        (format!("'''sql\n{good}\n'''"), Some(good)),
+        // Models correct themselves downwards.
+        (format!("```sql\nSELECT nothing FROM users\n```\nRather:\n```sql\n{good}\n```"), Some(good)),
+        (format!("<think>SELECT nothing FROM users</think>\n{good}"), Some(good)),
+        (format!("SELECT nothing FROM users</think>\n{good}"), Some(good)),
+        (
+            "SELECT n FROM fixture WHERE \"objectId\" = 'dtmi:com:test:Fixture1;1';".to_owned(),
+            Some("SELECT n FROM fixture WHERE \"objectId\" = 'dtmi:com:test:Fixture1;1'"),
+        ),
+        ("<think>SELECT count(*) FROM users".to_owned(), None),
+        ("The users table stores the people of the shop.".to_owned(), None),
+        ("With this schema I cannot answer that.".to_owned(), None),
+        ("There is not enough information.".to_owned(), None),
+    ];
+    let question = |at: usize| format!("How many users are there in case number {}?", 100 + at);
+    let replies: Vec<(String, String)> =
+        cases.iter().enumerate().map(|(at, (reply, _))| (question(at), reply.clone())).collect();
+    let model = ScriptedModel::start(move |prompt| {
+        let reply = replies.iter().find(|(question, _)| prompt.contains(question));
+        reply.map_or(Said::Status(400), |(_, reply)| Said::Text(reply.clone()))
+    })
+    .await;
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    for (at, (reply, want)) in cases.iter().enumerate() {
+        let (status, answer) = served.ask(&domain, &question(at)).await;
+        assert_eq!(status, 200, "{reply}: {answer}");
+        match want {
+            Some(sql) => {
+                assert_eq!(answer["outcome"], "answered", "{reply}: {answer}");
+                assert_eq!(
+                    (&answer["sql"], &answer["attempts"]),
+                    (&json!(sql), &json!(1)),
+                    "{reply}: {answer}"
+                );
+            }
+            None => {
+                let outcome = answer["outcome"].as_str().unwrap();
+                assert!(["refused", "gave_up"].contains(&outcome), "{reply}: {answer}");
+                assert_eq!(answer["rows"], json!([]), "{reply}: {answer}");
+                assert!(!answer["history"].to_string().contains(reply.as_str()), "prose ran: {answer}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_names_in_several_schemas_are_told_apart() {
+    let schema = "
+        CREATE SCHEMA sales; CREATE SCHEMA archive;
+        CREATE TABLE sales.orders (id int PRIMARY KEY, total numeric, placed_on date);
+        CREATE TABLE archive.orders (id int PRIMARY KEY, total numeric, placed_on date);
+        INSERT INTO sales.orders VALUES (1, 10, '2026-02-01');
+        INSERT INTO archive.orders VALUES (1, 7, '2023-02-01'), (2, 8, '2023-03-01');";
+    let place =
+        Place { database: "two", search_path: &["sales", "archive"], schema, traps: None, functions: &[] };
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&place).await;
+    let mut judge = Judge::start(&laboratory.config(), &domain);
+    for (sql, tables, rows) in [
+        ("SELECT sum(total) FROM archive.orders", json!(["archive.orders"]), json!([["15"]])),
+        ("SELECT sum(total) FROM sales.orders", json!(["sales.orders"]), json!([["10"]])),
+        // The first schema of the domain, as PostgreSQL would take it.
+        ("SELECT sum(total) FROM orders", json!(["sales.orders"]), json!([["10"]])),
+        (
+            "SELECT s.total - a.total FROM sales.orders s JOIN archive.orders a USING (id)",
+            json!(["sales.orders", "archive.orders"]),
+            json!([["3"]]),
+        ),
+    ] {
+        let line = judge.text(sql).await.line;
+        assert_eq!((&line["tables"], &line["rows"]), (&tables, &rows), "{sql}: {line}");
+    }
+    let model = ScriptedModel::start(|_| "SELECT sum(total) AS revenue FROM archive.orders".into()).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    let (status, answer) = served.ask(&domain, "What was the total of the archive orders in 2023?").await;
+    assert_eq!((status, &answer["rows"]), (200, &json!([["15"]])), "{answer}");
+    let prompts = model.prompts().join("\n");
+    for name in ["sales.orders", "archive.orders"] {
+        assert!(prompts.contains(name), "{name} was not shown: {prompts}");
+    }
+}
