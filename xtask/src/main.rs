@@ -1,5 +1,7 @@
-//! The commands of the repository: `cargo xtask demo`, `test`, `lint`, `plugins` and `gate-report`.
+//! The commands of the repository: `cargo xtask demo`, `test`, `lint`, `plugins`, `gate-report` and
+//! `bench-gate`.
 
+mod bench;
 mod component;
 mod demo;
 mod fingerprint;
@@ -39,6 +41,8 @@ enum Command {
     Plugins(plugins::Plugins),
     /// The gate's corpora through the binary, and docs/gate.md with the numbers.
     GateReport(gate_report::GateReport),
+    /// What a verdict of the gate costs, beside another parser.
+    BenchGate(bench::Bench),
 }
 
 /// What every command that may obtain something takes.
@@ -56,6 +60,7 @@ fn main() -> ExitCode {
         Command::Lint(command) => command.run(),
         Command::Plugins(command) => command.run(),
         Command::GateReport(command) => command.run(),
+        Command::BenchGate(command) => command.run(),
     };
     match result {
         Ok(code) => code,

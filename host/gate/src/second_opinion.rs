@@ -4,6 +4,8 @@
 //! What it cannot read it has no opinion on. What it sees is compared by last name, through a table of the special forms that
 //! it calls functions and PostgreSQL does not.
 
+use std::convert::Infallible;
+use std::fmt;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart, Statement, Visit, Visitor};
@@ -87,65 +89,98 @@ const SPECIAL_FORMS: &[&str] = &[
     "sets",
 ];
 
-/// Lets the second parser object.
-pub(crate) fn hear(text: &str, seen: &Seen) -> Result<(), Box<Refusal>> {
+/// What the second parser sees in a text.
+pub(crate) enum Opinion {
+    /// It cannot read it.
+    None,
+    /// Something other than one query, and what only the first parser sees instead.
+    NotOneQuery(&'static str),
+    /// One query that names these.
+    Query(Vec<Named>),
+}
+
+/// A name in a place that matters.
+pub(crate) enum Named {
+    Relation(Option<String>),
+    Function(Option<String>),
+}
+
+/// Lets the second parser read a text. It needs nothing of the first parser's, so both can read at the same time.
+pub(crate) fn read(text: &str) -> Opinion {
     let dialect = PostgreSqlDialect {};
     let parser = Parser::new(&dialect).with_recursion_limit(DEPTH);
     let Ok(statements) = parser.try_with_sql(text).and_then(|mut parser| parser.parse_statements()) else {
-        return Ok(());
-    };
-    let objection = |what: String| {
-        Err(Refusal::new(
-            RejectionCode::SecondOpinion,
-            format!("two parsers read the statement differently: {what}"),
-        )
-        .hint("Write it in a plainer way: ordinary quotes, no unusual comments."))
+        return Opinion::None;
     };
     match statements.as_slice() {
         [Statement::Query(query)] => {
-            let mut listener = Listener { seen };
-            match query.visit(&mut listener) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(name) => objection(format!("only one of them sees {name}")),
-            }
+            let mut listener = Listener { named: Vec::new() };
+            let ControlFlow::Continue(()) = query.visit(&mut listener);
+            Opinion::Query(listener.named)
         }
-        [_] => objection("only one of them sees a query".to_owned()),
-        _ => objection("only one of them sees a single statement".to_owned()),
+        [_] => Opinion::NotOneQuery("a query"),
+        _ => Opinion::NotOneQuery("a single statement"),
     }
 }
 
-struct Listener<'s> {
-    seen: &'s Seen,
+impl Opinion {
+    /// Objects to what the walk did not see.
+    pub(crate) fn hear(&self, seen: &Seen) -> Result<(), Box<Refusal>> {
+        let unseen = match self {
+            Self::None => return Ok(()),
+            Self::NotOneQuery(what) => (*what).to_owned(),
+            Self::Query(named) => match named.iter().find(|named| !named.is_seen(seen)) {
+                Some(named) => named.to_string(),
+                None => return Ok(()),
+            },
+        };
+        Err(Refusal::new(
+            RejectionCode::SecondOpinion,
+            format!("two parsers read the statement differently: only one of them sees {unseen}"),
+        )
+        .hint("Write it in a plainer way: ordinary quotes, no unusual comments."))
+    }
 }
 
-impl Listener<'_> {
-    fn relation(&self, name: &str) -> bool {
-        self.seen.relations.contains(name) || self.function(name)
-    }
-
-    fn function(&self, name: &str) -> bool {
-        self.seen.functions.contains(name) || SPECIAL_FORMS.contains(&name)
+impl Named {
+    fn is_seen(&self, seen: &Seen) -> bool {
+        let function = |name: &str| seen.functions.contains(name) || SPECIAL_FORMS.contains(&name);
+        match self {
+            Self::Relation(Some(name)) => seen.relations.contains(name) || function(name),
+            Self::Function(Some(name)) => function(name),
+            Self::Relation(None) | Self::Function(None) => false,
+        }
     }
 }
 
-impl Visitor for Listener<'_> {
-    type Break = String;
-
-    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<String> {
-        match last(relation) {
-            Some(name) if self.relation(&name) => ControlFlow::Continue(()),
-            Some(name) => ControlFlow::Break(format!("the relation {name}")),
-            None => ControlFlow::Break("a relation".to_owned()),
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Relation(Some(name)) => write!(f, "the relation {name}"),
+            Self::Relation(None) => f.write_str("a relation"),
+            Self::Function(Some(name)) => write!(f, "the function {name}"),
+            Self::Function(None) => f.write_str("a function"),
         }
     }
+}
 
-    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<String> {
-        let Expr::Function(function) = expression else { return ControlFlow::Continue(()) };
-        match last(&function.name) {
-            Some(name) if self.function(&name) => ControlFlow::Continue(()),
-            Some(name) => ControlFlow::Break(format!("the function {name}")),
-            None => ControlFlow::Break("a function".to_owned()),
+struct Listener {
+    named: Vec<Named>,
+}
+
+impl Visitor for Listener {
+    type Break = Infallible;
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<Infallible> {
+        self.named.push(Named::Relation(last(relation)));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<Infallible> {
+        if let Expr::Function(function) = expression {
+            self.named.push(Named::Function(last(&function.name)));
         }
+        ControlFlow::Continue(())
     }
 }
 
@@ -194,7 +229,7 @@ mod tests {
             ("SELECT 1; SELECT 2", &[], &[], false),
             ("this is not SQL at all", &[], &[], true),
         ] {
-            assert_eq!(hear(text, &seen(relations, functions)).is_ok(), agrees, "{text}");
+            assert_eq!(read(text).hear(&seen(relations, functions)).is_ok(), agrees, "{text}");
         }
     }
 }

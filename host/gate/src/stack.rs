@@ -49,6 +49,10 @@ fn work(receiver: &Mutex<Receiver<Job>>) {
     }
 }
 
+fn broken() -> Box<Refusal> {
+    Refusal::new(RejectionCode::Internal, "the gate could not finish reading this text")
+}
+
 /// Runs `job` on a large stack and waits for it. A panic inside becomes a refusal.
 pub(crate) fn on_large_stack<T: Send + 'static>(
     job: impl FnOnce() -> Result<T, Box<Refusal>> + Send + 'static,
@@ -56,7 +60,6 @@ pub(crate) fn on_large_stack<T: Send + 'static>(
 where
     Box<Refusal>: Send,
 {
-    let broken = || Refusal::new(RejectionCode::Internal, "the gate could not finish reading this text");
     let (sender, receiver) = sync_channel(1);
     let job: Job = Box::new(move || {
         let outcome = catch_unwind(AssertUnwindSafe(job));
@@ -65,6 +68,53 @@ where
     });
     queue().and_then(|queue| queue.send(job).ok()).ok_or_else(broken)?;
     receiver.recv().map_err(|_| broken())?.unwrap_or_else(|_| Err(broken()))
+}
+
+/// Work that another of the threads may take up in the meantime.
+pub(crate) struct Beside<T> {
+    work: Arc<Mutex<Option<Work<T>>>>,
+    outcome: Receiver<thread::Result<T>>,
+}
+
+type Work<T> = Box<dyn FnOnce() -> T + Send>;
+
+fn take<T>(work: &Mutex<Option<Work<T>>>) -> Option<Work<T>> {
+    work.lock().ok()?.take()
+}
+
+/// Offers work to the other threads, if it is `worth` waking one. Called on one of them, so the work has a large stack
+/// wherever it is done.
+pub(crate) fn beside<T: Send + 'static>(worth: bool, work: impl FnOnce() -> T + Send + 'static) -> Beside<T> {
+    let work: Work<T> = Box::new(work);
+    let work = Arc::new(Mutex::new(Some(work)));
+    let (sender, outcome) = sync_channel(1);
+    let offered = Arc::clone(&work);
+    if let Some(queue) = queue().filter(|_| worth) {
+        // An offer that nobody takes changes nothing.
+        let _ = queue.send(Box::new(move || {
+            if let Some(work) = take(&offered) {
+                let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+            }
+        }));
+    }
+    Beside { work, outcome }
+}
+
+impl<T> Beside<T> {
+    /// The outcome: of this thread's own doing when all others are busy, so nobody ever waits for work that nobody does.
+    pub(crate) fn finish(self) -> Result<T, Box<Refusal>> {
+        match take(&self.work) {
+            Some(work) => Ok(work()),
+            None => self.outcome.recv().ok().and_then(Result::ok).ok_or_else(broken),
+        }
+    }
+}
+
+impl<T> Drop for Beside<T> {
+    /// Work whose outcome nobody wants any more is not begun.
+    fn drop(&mut self) {
+        drop(take(&self.work));
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +128,31 @@ mod tests {
             assert_eq!(refused.code, RejectionCode::Internal);
         }
         assert_eq!(on_large_stack(|| Ok(7)).unwrap(), 7);
+    }
+
+    #[test]
+    fn work_beside_is_done_once_whoever_does_it_and_never_by_nobody() {
+        // More at once than there are threads: each waits for work that only itself may find the time to do.
+        let askers: Vec<_> = (0..64_u32)
+            .map(|number| {
+                thread::spawn(move || {
+                    on_large_stack(move || {
+                        let other = beside(true, move || number + 1);
+                        other.finish().map(|outcome| outcome + number)
+                    })
+                })
+            })
+            .collect();
+        for (number, asker) in (0..).zip(askers) {
+            assert_eq!(asker.join().unwrap().unwrap(), 2 * number + 1);
+        }
+        for _ in 0..64 {
+            let broken = on_large_stack(|| beside(true, || -> u8 { panic!("on purpose") }).finish());
+            assert_eq!(broken.unwrap_err().code, RejectionCode::Internal);
+        }
+        for worth in [true, false] {
+            assert_eq!(on_large_stack(move || beside(worth, || 7).finish()).unwrap(), 7);
+        }
     }
 
     #[test]
