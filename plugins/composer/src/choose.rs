@@ -1,16 +1,14 @@
 //! All readings of a question tried; the best one wins if it explains every word and no other is as good.
 
-use std::collections::BTreeSet;
-
 use airlock_plugin_sdk::question::grammar::{Aggregate, Op, Reading};
-use airlock_plugin_sdk::question::stems;
 
+use crate::account::{missing, unknown};
 use crate::annotate::{Candidate, Mention, Target};
 use crate::build::{Built, Context, build};
 use crate::frame::{Frame, Key, Measure};
 use crate::interpret::interpret;
 use crate::refuse::Why;
-use crate::schema::{Family, Schema};
+use crate::schema::Schema;
 use crate::{parts, print, times, union};
 
 /// Readings that are tried at most.
@@ -339,120 +337,6 @@ fn nested(
     };
     built.assumptions.push("Groups without a row are not counted as zero.".into());
     Ok((format!("SELECT {function} AS {}_{name}\nFROM (\n    {inner}\n) AS counts", aggregate.word()), built))
-}
-
-/// Words that nothing in the query explains,
-/// and verbs that only relate the tables it joins.
-fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> (Vec<String>, Vec<String>) {
-    let mut known: BTreeSet<&String> = BTreeSet::new();
-    for table in built.tables.iter().filter_map(|table| context.schema.table(*table)) {
-        known.extend(&table.text);
-    }
-    for column in built.columns.iter().filter_map(|(table, column)| context.schema.column(*table, *column)) {
-        known.extend(&column.text);
-    }
-    let mut terms: BTreeSet<String> = BTreeSet::new();
-    for term in built.terms.iter().filter_map(|term| context.glossary.terms.get(*term)) {
-        terms.extend(term.names.iter().flat_map(|name| name.words.iter().chain(&name.given)).cloned());
-        terms.extend(stems::content_stems(&term.definition));
-    }
-    let explained = |stem: &String| {
-        known.contains(stem)
-            || terms.contains(stem)
-            || known.iter().any(|text| stems::kin(text, stem))
-            || terms.iter().any(|text| stems::kin(text, stem))
-    };
-    let (mut missing, mut relations) = (Vec::new(), Vec::new());
-    for chunk in context.reading.chunks.iter().filter(|chunk| matches!(chunk.op, Op::Word | Op::Quoted)) {
-        let Some(token) = context.reading.tokens.get(chunk.first) else { continue };
-        // `signed up` for `signup_date`.
-        let next = context.reading.tokens.get(chunk.end).map_or("", |token| token.stem.as_str());
-        let joined = format!("{}{next}", token.stem);
-        let light = stems::is_light(&token.lower) && !(is_present(&token.lower) && ends(context, built));
-        let happened = stems::is_relation(&token.stem)
-            && !frame.moments.is_empty()
-            && begins(context, built)
-            && built.tables.len() == 1
-            && !frame.used.contains(&chunk.first);
-        if happened && !dated_by(context, built, &token.stem) {
-            missing.push(token.lower.clone());
-            continue;
-        }
-        let accounted =
-            frame.used.contains(&chunk.first) || light || explained(&token.stem) || known.contains(&joined);
-        if accounted {
-            continue;
-        }
-        let list = if built.tables.len() > 1 && stems::is_relation(&token.stem) {
-            &mut relations
-        } else {
-            &mut missing
-        };
-        if !list.contains(&token.lower) {
-            list.push(token.lower.clone());
-        }
-    }
-    (missing, relations)
-}
-
-/// Words that ask for what is so today.
-fn is_present(word: &str) -> bool {
-    matches!(word, "current" | "currently" | "still" | "now")
-}
-
-/// True when a table of the query dates how its rows end: who is there today is then a part of its rows.
-fn ends(context: &Context<'_>, built: &Built) -> bool {
-    const ENDS: &[&str] =
-        &["leave", "left", "end", "until", "terminat", "clos", "close", "resign", "exit", "cancel", "retir"];
-    built.tables.iter().filter_map(|table| context.schema.table(*table)).any(|table| {
-        table.columns.iter().any(|column| {
-            column.family == Family::Time
-                && column.nullable
-                && column.names.iter().flatten().any(|stem| ENDS.contains(&stem.as_str()))
-        })
-    })
-}
-
-/// True when the query goes by the date on which its things came to be: what they did then is another date.
-fn begins(context: &Context<'_>, built: &Built) -> bool {
-    let columns = built.columns.iter().filter_map(|(table, column)| context.schema.column(*table, *column));
-    let mut dates = columns.filter(|column| column.family == Family::Time);
-    dates.any(|column| column.names.iter().flatten().any(|stem| times::begins(stem)))
-}
-
-/// True when a date of the query is called by the verb: what happened is then what is dated.
-fn dated_by(context: &Context<'_>, built: &Built, stem: &str) -> bool {
-    let mut columns =
-        built.columns.iter().filter_map(|(table, column)| context.schema.column(*table, *column));
-    let mut tables = built.tables.iter().filter_map(|table| context.schema.table(*table));
-    columns.any(|column| column.names.iter().flatten().any(|name| stems::kin(name, stem)))
-        || tables.any(|table| table.names.iter().flatten().any(|name| stems::kin(name, stem)))
-}
-
-/// Content words that no name, note or term of the schema at hand knows.
-fn unknown(context: &Context<'_>, mentions: &[Mention]) -> Vec<String> {
-    let mut known: BTreeSet<&String> = BTreeSet::new();
-    for table in &context.schema.tables {
-        known.extend(&table.text);
-        known.extend(table.columns.iter().flat_map(|column| &column.text));
-    }
-    known.extend(context.glossary.terms.iter().flat_map(|term| &term.names).flat_map(|name| &name.words));
-    context
-        .reading
-        .chunks
-        .iter()
-        .filter(|chunk| chunk.op == Op::Word)
-        .filter(|chunk| {
-            !mentions.iter().any(|mention| {
-                (mention.first..mention.end).contains(&chunk.first) || mention.also.contains(&chunk.first)
-            })
-        })
-        .filter_map(|chunk| context.reading.tokens.get(chunk.first))
-        .filter(|token| !stems::is_light(&token.lower) && !stems::is_relation(&token.stem))
-        .filter(|token| !known.iter().any(|text| stems::kin(text, &token.stem)))
-        .map(|token| token.lower.clone())
-        .take(16)
-        .collect()
 }
 
 fn reasons(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Vec<String> {

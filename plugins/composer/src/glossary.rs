@@ -26,6 +26,8 @@ pub struct Metric {
 pub struct Name {
     /// Stems of the words that name it.
     pub words: Vec<String>,
+    /// The last word as it is written: `average bill` is no average of bills.
+    pub last: String,
     /// Stems of what a question must ask it by: `sales by category` is a measure only beside categories.
     pub given: Vec<String>,
 }
@@ -33,7 +35,14 @@ pub struct Name {
 impl Name {
     fn new(text: &str) -> Self {
         let (words, given) = text.split_once(" by ").unwrap_or((text, ""));
-        Self { words: phrase(words), given: phrase(given) }
+        let last = words.split_whitespace().last().unwrap_or_default().to_lowercase();
+        Self { words: phrase(words), last, given: phrase(given) }
+    }
+
+    /// True when the name is one of an average and the question asks for things instead: `average bills per day`.
+    pub fn averages(&self, said: Option<&String>) -> bool {
+        self.words.first().is_some_and(|first| first == "averag")
+            && said.is_some_and(|said| *said != self.last && self.words.len() > 1)
     }
 
     /// True when the question speaks of what the name wants beside it, by its name or by one of its values.

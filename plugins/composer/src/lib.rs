@@ -1,6 +1,7 @@
 //! The built-in composer: a question to SQL with no model. Right or refused: every word of the question must be
 //! explained by something in the query, and no second reading may be as good.
 
+mod account;
 mod annotate;
 mod build;
 mod choose;

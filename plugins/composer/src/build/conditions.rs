@@ -360,7 +360,8 @@ impl<'a> Builder<'a> {
         let names: Vec<&String> = detail.names.iter().flatten().collect();
         for verb in &frame.verbs {
             let same = names.iter().any(|name| stems::kin(name, verb));
-            if !same && !(times::begins(verb) && names.iter().any(|name| times::begins(name))) {
+            let began = times::begins(verb) && names.iter().any(|name| times::begins(name));
+            if !same && !began {
                 return Err(Why::Unknown(vec![verb.clone()]));
             }
         }

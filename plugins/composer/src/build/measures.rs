@@ -26,6 +26,13 @@ impl<'a> Builder<'a> {
     pub(super) fn expr(&mut self, measure: &Measure) -> Result<Expr, Why> {
         let root = self.tree.root();
         match measure {
+            Measure::Count(table) if *table == root && self.always(*table).is_some() => {
+                Err(Why::Ambiguous(format!(
+                    "whether all rows of {} are counted or, as in the glossary's measures, those where {}",
+                    self.table_name(*table),
+                    self.always(*table).unwrap_or_default()
+                )))
+            }
             Measure::Count(table) if *table == root => match self.counter(*table) {
                 Some(column) => Err(Why::Ambiguous(format!(
                     "whether rows are counted or {} is added up",
@@ -106,6 +113,21 @@ impl<'a> Builder<'a> {
                 Ok(if self.mean_of_money(metric) { Expr::Rounded(Box::new(measured)) } else { measured })
             }
         }
+    }
+
+    /// The condition that every measure of a table has, when there are several measures.
+    fn always(&self, table: usize) -> Option<String> {
+        let metrics: Vec<&Metric> = self
+            .context
+            .glossary
+            .terms
+            .iter()
+            .flat_map(|term| &term.metrics)
+            .filter(|metric| metric.table == table)
+            .collect();
+        let first = metrics.first()?.filter.clone()?;
+        let same = metrics.iter().all(|metric| metric.filter.as_ref() == Some(&first));
+        (metrics.len() > 1 && same).then_some(first)
     }
 
     /// The rows that a measure of the glossary is about.

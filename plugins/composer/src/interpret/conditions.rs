@@ -64,7 +64,12 @@ impl Grammar<'_> {
     /// The number that `bills over 10000` compares.
     fn sized_by(&self, at: usize) -> Option<(usize, usize)> {
         match self.target(self.before(at)?) {
-            Some(Target::Table(table)) => Some((*table, self.schema.table(*table)?.amount()?)),
+            Some(Target::Table(table)) => {
+                let detail = self.schema.table(*table)?;
+                // `products under 100 rupees`: money, and the one price there is.
+                let price = detail.price().filter(|_| self.reading.names_money());
+                Some((*table, detail.amount().or(price)?))
+            }
             _ => None,
         }
     }
@@ -109,6 +114,13 @@ impl Grammar<'_> {
         else {
             return Err(Why::Kind("`between` with something other than two numbers or times".into()));
         };
+        if let Some((table, column)) = self.sized_by(at) {
+            for used in [at, low, low + 1, low + 2] {
+                self.take(used);
+            }
+            self.filter(at, FilterKind::Between(table, column, a, b));
+            return Ok(());
+        }
         let before = self.before(at).filter(|before| self.free(*before));
         let Some((before, Target::Column(table, column))) =
             before.and_then(|before| Some((before, self.target(before).cloned()?)))

@@ -150,7 +150,7 @@ impl Grammar<'_> {
             .and_then(|item| self.reading.tokens.get(item.end.saturating_sub(1)))
             .is_some_and(|token| !token.lower.ends_with('s') || token.lower.ends_with("ss"));
         let alone = !matches!(
-            self.part(next + 1),
+            self.part(self.next(next)),
             Some(Part::Mention(_)) | Some(Part::Op(Op::Quoted | Op::Word | Op::Who | Op::Which))
         );
         metric || matches!(self.op(next), Some(Op::Grain(_))) || (single && alone)

@@ -11,6 +11,10 @@ impl Grammar<'_> {
             }
             match self.target(at).cloned() {
                 Some(Target::Value(table, column, value)) => {
+                    // `employees and their managers` wants both, not those who are managers.
+                    if at.checked_sub(1).is_some_and(|before| matches!(self.word(before), "their" | "its")) {
+                        return Err(Why::Kind("what belongs to each row, by a value".into()));
+                    }
                     self.take(at);
                     self.absorb(at, table, column);
                     self.filter(at, FilterKind::Values(table, column, vec![value]));

@@ -164,6 +164,11 @@ impl Grammar<'_> {
                     let measure = self.column_measure(aggregate, owner, column, distinct)?;
                     return Ok((measure, noun + 2));
                 }
+                // `average payment`: of what each of them comes to.
+                if let Some(column) = self.schema.table(table).and_then(|table| table.amount()) {
+                    self.take(noun);
+                    return Ok((self.column_measure(aggregate, table, column, false)?, noun + 1));
+                }
                 if aggregate == Aggregate::Sum && !self.has_amounts(table) {
                     self.take(noun);
                     return Ok((Measure::Count(table), noun + 1));

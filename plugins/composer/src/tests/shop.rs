@@ -254,3 +254,67 @@ fn what_failed_once_is_not_offered_again() {
     });
     assert!(matches!(Composer::run(&host, input, Vec::new()).unwrap(), GenerateStep::Refuse(_)));
 }
+
+#[test]
+fn a_time_that_two_tables_hold_is_read_from_both() {
+    check(
+        &shop(),
+        &[
+            (
+                "turnover in 2024 and 2025",
+                "SELECT sum(revenue) AS revenue FROM ( SELECT s.total_amt AS revenue FROM sales AS s WHERE s.sale_dt >= DATE '2024-01-01' AND s.sale_dt < DATE '2026-01-01' AND s.status <> 'VOID' UNION ALL SELECT os.total_amt AS revenue FROM old_sales AS os WHERE os.sale_dt >= DATE '2024-01-01' AND os.sale_dt < DATE '2026-01-01' AND os.status <> 'VOID' ) AS parts",
+            ),
+            (
+                "turnover by customer in 2024 and 2025",
+                "refused: Part of the time asked for is in `old_sales` (from 2022-01-01 until before 2025-01-01), which does not give this: No key connects `old_sales`, `customers`.",
+            ),
+            (
+                "How many receipts since 2024?",
+                "refused: `sales` holds rows from 2025-01-01 only, which is not all of the time asked for.",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn words_that_would_be_lost_are_refused() {
+    for question in [
+        "how many customers bought in 2026",
+        "turnover including void receipts",
+        "turnover of void receipts in 2026",
+        "how much by city",
+        "turnover by March 2026",
+        "receipts per customer who left",
+    ] {
+        assert!(matches!(run(&shop(), question), GenerateStep::Refuse(_)), "{question}");
+    }
+}
+
+#[test]
+fn participles_gather_and_things_compare() {
+    check(
+        &shop(),
+        &[
+            (
+                "units sold by product in 2026",
+                "SELECT p.name, sum(sl.qty) AS units_sold FROM sale_lines AS sl JOIN sales AS s ON s.sale_id = sl.sale_id JOIN products AS p ON p.product_id = sl.product_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY p.name, p.product_id ORDER BY p.name, p.product_id",
+            ),
+            (
+                "products cheaper than 50",
+                "SELECT p.name FROM products AS p WHERE p.price < 50 ORDER BY p.name, p.product_id",
+            ),
+            (
+                "last 3 receipts in 2026",
+                "SELECT s.sale_id, s.sale_dt, s.cust_id, s.total_amt, s.status FROM sales AS s WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' ORDER BY s.sale_dt DESC NULLS LAST, s.sale_id DESC LIMIT 3",
+            ),
+            (
+                "how many customers have more than 3 receipts in 2026",
+                "SELECT count(*) AS customers_count FROM ( SELECT c.first_name, c.last_name, count(*) AS sales_count FROM sales AS s JOIN customers AS c ON c.cust_id = s.cust_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY c.first_name, c.last_name, c.cust_id HAVING count(*) > 3 ORDER BY c.first_name, c.last_name, c.cust_id ) AS counted",
+            ),
+            (
+                "customers without receipts in 2026",
+                "SELECT c.first_name, c.last_name FROM customers AS c WHERE NOT EXISTS ( SELECT 1 FROM sales AS s WHERE c.cust_id = s.cust_id AND s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01') ORDER BY c.first_name, c.last_name, c.cust_id",
+            ),
+        ],
+    );
+}

@@ -232,6 +232,11 @@ impl Reading {
         Self { tokens, moments, chunks }
     }
 
+    /// True when a number of the question is one of money: `100 rupees`.
+    pub fn names_money(&self) -> bool {
+        (0..self.tokens.len()).any(|at| money(&self.tokens, at))
+    }
+
     /// The text of some tokens.
     pub fn text(&self, first: usize, end: usize) -> String {
         let words: Vec<&str> =

@@ -370,7 +370,6 @@ const RELATION: &[&str] = &[
     "ride",
     "post",
     "give",
-    "leave",
     "submit",
     "record",
     "perform",

@@ -1,5 +1,9 @@
 //! Words of the question tied to what they may name: tables, columns, values, glossary terms.
 
+mod cover;
+mod scores;
+mod values;
+
 use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::entity::Entity;
@@ -10,6 +14,10 @@ use airlock_plugin_sdk::{ColumnRef, Host};
 
 use crate::glossary::Glossary;
 use crate::schema::{Family, Schema};
+
+use cover::{cover, scattered, supported};
+use scores::{column_score, flag, same_set, table_score};
+use values::{Known, spoken, values};
 
 /// What a run of words may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,14 +80,6 @@ pub struct Mention {
 const RUN: usize = 5;
 /// Readings of one run that are kept.
 const KEPT: usize = 6;
-/// Words that say of a name only what kind of thing it is.
-const GENERIC: &[&str] = &[
-    "kg", "cm", "mm", "km", "lb", "mg", "ml", "mb", "gb", "usd", "eur", "inr", "gbp", "percent", "second",
-    "minut", "hour", "id", "name", "code", "number", "amount", "total", "valu", "type", "text", "title",
-    "date", "time", "level", "flag",
-];
-/// Nouns that add nothing to the table they follow: `faculty members`, `order records`.
-const PEOPLE: &[&str] = &["member", "record", "entry", "row", "person", "detail", "information"];
 
 /// All mentions of a question; no two overlap.
 pub fn annotate(
@@ -156,36 +156,6 @@ fn governed(entities: &[Entity], question: &str, reading: &Reading, schema: &Sch
     entities.iter().filter_map(mention).collect()
 }
 
-/// Beside a measure, words of its own definition may say nothing more.
-fn supported(reading: &Reading, glossary: &Glossary, mentions: &mut [Mention]) {
-    let Some(Target::Metric(term)) = mentions
-        .iter()
-        .find_map(|mention| mention.candidates.first().filter(|c| matches!(c.target, Target::Metric(_))))
-        .map(|candidate| candidate.target.clone())
-    else {
-        return;
-    };
-    let Some(term) = glossary.terms.get(term) else { return };
-    let mut words = stems::content_stems(&term.definition);
-    words.extend(term.names.iter().flat_map(|name| &name.words).cloned());
-    for mention in mentions.iter_mut() {
-        let inside = (mention.first..mention.end).filter_map(|at| reading.tokens.get(at)).all(|token| {
-            words.contains(&token.stem)
-                || token.kind == TokenKind::Mark
-                || stems::is_function_word(&token.lower)
-        });
-        let score = match mention.candidates.first() {
-            Some(Candidate { target: Target::Column(..), .. }) => 0.6,
-            // The measure may mean these rows already; whether it is asked to be cut to them again is not said.
-            Some(Candidate { target: Target::Value(..), score, .. }) => *score,
-            _ => continue,
-        };
-        if inside {
-            mention.candidates.push(Candidate::new(Target::Support, score));
-        }
-    }
-}
-
 struct Run {
     first: usize,
     end: usize,
@@ -241,62 +211,6 @@ fn hyphened(reading: &Reading, at: usize) -> bool {
         |at: Option<usize>| at.and_then(|at| reading.tokens.get(at)).is_some_and(|token| token.lower == "-");
     hyphen(at.checked_sub(1))
         && reading.tokens.get(at).is_some_and(|token| stems::is_function_word(&token.lower))
-}
-
-/// A value that the question spells in full.
-struct Known {
-    table: usize,
-    column: usize,
-    value: String,
-    lower: Vec<String>,
-}
-
-fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<Known> {
-    let mut found: Vec<Known> = Vec::new();
-    let mut add = |table: usize, column: usize, value: &str| {
-        let lower: Vec<String> = value_words(value);
-        let known =
-            found.iter().any(|known| (known.table, known.column) == (table, column) && known.value == value);
-        if !lower.is_empty() && !known {
-            found.push(Known { table, column, value: value.to_owned(), lower });
-        }
-    };
-    for hit in host.near_values(question, 50) {
-        if let Some(table) = schema.position(&hit.column.table)
-            && let Some(column) = schema.table(table).and_then(|table| table.column(&hit.column.column))
-        {
-            add(table, column, &hit.value);
-        }
-    }
-    for (at, table) in schema.tables.iter().enumerate() {
-        for (column, detail) in table.columns.iter().enumerate() {
-            for value in &detail.values {
-                if detail.family == Family::Text {
-                    add(at, column, value);
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Stems of the tables whose values the question spells: who says `Plumbing` speaks of categories.
-fn spoken(reading: &Reading, schema: &Schema, values: &[Known]) -> BTreeSet<String> {
-    let said = |word: &String| reading.tokens.iter().any(|token| token.stem == stems::stem(word));
-    let known = values.iter().filter(|known| known.lower.iter().all(said));
-    known
-        .filter_map(|known| schema.table(known.table))
-        .flat_map(|table| table.names.iter().flatten().cloned())
-        .collect()
-}
-
-fn value_words(value: &str) -> Vec<String> {
-    airlock_plugin_sdk::question::tokens::tokenize(value)
-        .into_iter()
-        .filter(|token| token.kind != TokenKind::Mark && !stems::is_function_word(&token.lower))
-        .flat_map(|token| token.lower.split('_').map(str::to_owned).collect::<Vec<_>>())
-        .filter(|word| !word.is_empty())
-        .collect()
 }
 
 fn candidates(
@@ -359,6 +273,9 @@ fn candidates(
     }
     for (index, term) in glossary.terms.iter().enumerate() {
         for name in term.names.iter().filter(|name| name.fits(reading, spoken)) {
+            if name.averages(run.words.last()) {
+                continue;
+            }
             if same_set(&name.words, &run.stems)
                 || (!term.conditions.is_empty() && called(&name.words, &run.stems, schema))
             {
@@ -524,195 +441,4 @@ fn best(mut found: Vec<Candidate>) -> Vec<Candidate> {
     found.retain(|candidate| candidate.score >= top - 0.35);
     found.truncate(KEPT * 2);
     found
-}
-
-fn same_set(a: &[String], b: &[String]) -> bool {
-    a.len() == b.len() && a.iter().all(|stem| b.contains(stem)) && b.iter().all(|stem| a.contains(stem))
-}
-
-/// Written without a separator: `order items` and `orderitems`.
-fn same_joined(name: &[String], run: &[String]) -> bool {
-    name.len() != run.len() && (name.concat() == run.concat())
-}
-
-fn table_score(name: &[String], run: &[String]) -> f64 {
-    if same_set(name, run) || same_joined(name, run) {
-        return 1.0;
-    }
-    let rest: Vec<String> = run.iter().filter(|stem| !PEOPLE.contains(&stem.as_str())).cloned().collect();
-    if rest.len() < run.len() && same_set(name, &rest) {
-        return 0.97;
-    }
-    // The head of a compound stands for it: `items` for `order_items`, never `order` for it.
-    match (name, run) {
-        ([.., head], [only]) if name.len() == 2 && head == only => 0.6,
-        _ => 0.0,
-    }
-}
-
-fn column_score(name: &[String], run: &[String], table: &[Vec<String>]) -> f64 {
-    if same_set(name, run) || same_joined(name, run) {
-        return 1.0;
-    }
-    let owned = |stem: &String| table.iter().any(|name| name.contains(stem));
-    let missing: Vec<&String> = name.iter().filter(|stem| !run.contains(stem)).collect();
-    let extra: Vec<&String> = run.iter().filter(|stem| !name.contains(stem)).collect();
-    // Words such as `number` alone find nothing of a longer name.
-    let found = name.iter().any(|stem| {
-        run.contains(stem) && (name.len() == 1 || !GENERIC.contains(&stem.as_str()) || owned(stem))
-    });
-    let told = missing.iter().all(|stem| owned(stem));
-    if missing.len() == name.len() || !(found || told) {
-        return 0.0;
-    }
-    if extra.is_empty() {
-        return if missing.iter().all(|stem| owned(stem)) {
-            0.96
-        } else if missing.iter().all(|stem| GENERIC.contains(&stem.as_str()) || owned(stem)) {
-            if missing.iter().any(|stem| stem.as_str() == "id") { 0.7 } else { 0.88 }
-        } else if name.last().is_some_and(|head| run.contains(head)) {
-            0.68
-        } else {
-            0.5
-        };
-    }
-    // The table's own word before the column's: `customer name`, `order total`.
-    if extra.iter().all(|stem| owned(stem)) {
-        // `bill amount` is an amount of bills, not of bill items.
-        let whole =
-            table.iter().any(|name| name.last().is_some_and(|head| extra.iter().any(|stem| *stem == head)));
-        return if missing.is_empty() && !whole {
-            0.8
-        } else if missing.is_empty() {
-            1.04
-        } else if missing.iter().all(|stem| GENERIC.contains(&stem.as_str())) {
-            0.95
-        } else {
-            0.7
-        };
-    }
-    0.0
-}
-
-/// `premium` for `is_premium`, `inactive` for `is_active`.
-fn flag(family: Family, names: &[Vec<String>], run: &[String], table: &[Vec<String>]) -> Option<(bool, f64)> {
-    if family != Family::Boolean {
-        return None;
-    }
-    let bare = |name: &Vec<String>| {
-        let rest: Vec<String> = name
-            .iter()
-            .filter(|stem| {
-                !matches!(stem.as_str(), "be" | "have" | "flag" | "can")
-                    && !table.iter().any(|table| table.contains(stem))
-            })
-            .cloned()
-            .collect();
-        if rest.is_empty() { name.clone() } else { rest }
-    };
-    names.iter().find_map(|name| {
-        let name = bare(name);
-        if same_set(&name, run) {
-            return Some((true, 0.98));
-        }
-        let (Some(first), Some(own)) = (run.first(), name.first()) else { return None };
-        let negated = run.len() == name.len()
-            && ["in", "un", "non", "dis"].iter().any(|lead| first.strip_prefix(lead) == Some(own.as_str()));
-        (negated && run.get(1..) == name.get(1..)).then_some((false, 0.96))
-    })
-}
-
-/// The choice of runs that do not overlap with the greatest sum.
-fn cover(all: Vec<Mention>, tokens: usize) -> Vec<Mention> {
-    let weight = |mention: &Mention| {
-        let top = mention.candidates.first().map_or(0.0, |candidate| candidate.score);
-        // Longer runs are worth more than their words one by one.
-        let longer = if top >= 0.95 { 0.2 } else { 0.1 };
-        top * (mention.words as f64 * (1.0 + longer) - longer)
-    };
-    // `best[i]` is the best choice among runs that end at or before token `i`.
-    let mut best: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new()); tokens + 1];
-    for at in 1..=tokens {
-        let mut choice = best.get(at - 1).cloned().unwrap_or_default();
-        for (index, mention) in all.iter().enumerate().filter(|(_, mention)| mention.end == at) {
-            let Some((sum, chosen)) = best.get(mention.first) else { continue };
-            if sum + weight(mention) > choice.0 + 1e-9 {
-                let mut chosen = chosen.clone();
-                chosen.push(index);
-                choice = (sum + weight(mention), chosen);
-            }
-        }
-        if let Some(slot) = best.get_mut(at) {
-            *slot = choice;
-        }
-    }
-    let chosen = best.pop().map(|(_, chosen)| chosen).unwrap_or_default();
-    all.into_iter()
-        .enumerate()
-        .filter(|(index, _)| chosen.contains(index))
-        .map(|(_, mention)| mention)
-        .collect()
-}
-
-/// A measure whose words stand apart: `sold the most units` for `units sold`.
-fn scattered(reading: &Reading, glossary: &Glossary, taken: &BTreeSet<usize>, mentions: &mut Vec<Mention>) {
-    let known = mentions
-        .iter()
-        .any(|mention| mention.candidates.first().is_some_and(|c| matches!(c.target, Target::Metric(_))));
-    if known {
-        return;
-    }
-    let mut best: Option<(usize, Vec<usize>)> = None;
-    // Things are counted, amounts are not: `how many payments were received`.
-    let counts = reading.chunks.iter().any(|chunk| chunk.op == Op::Aggregate(Aggregate::Count));
-    let fits = |term: &crate::glossary::Term| !term.metrics.is_empty() && (!counts || term.counts());
-    for (index, term) in glossary.terms.iter().enumerate().filter(|(_, term)| fits(term)) {
-        for name in term.names.iter().map(|name| &name.words).filter(|name| name.len() >= 2) {
-            let places: Vec<usize> = name
-                .iter()
-                .filter_map(|stem| {
-                    (0..reading.tokens.len()).find(|at| {
-                        !taken.contains(at)
-                            && reading
-                                .tokens
-                                .get(*at)
-                                .is_some_and(|token| token.kind == TokenKind::Word && token.stem == *stem)
-                    })
-                })
-                .collect();
-            let longer = best.as_ref().is_none_or(|(_, known)| known.len() < places.len());
-            if places.len() == name.len() && longer {
-                best = Some((index, places));
-            }
-        }
-    }
-    let Some((index, mut places)) = best else { return };
-    places.sort_unstable();
-    // It stands where its head stands: at the word that follows the superlative or `by`, else at the last.
-    let asked = |at: &usize| {
-        reading.chunks.iter().any(|chunk| {
-            matches!(chunk.op, Op::Superlative { .. } | Op::By | Op::Aggregate(_))
-                && chunk.end <= *at
-                && at - chunk.end <= 1
-        })
-    };
-    let Some(head) = places.iter().rev().find(|at| asked(at)).or(places.last()).copied() else { return };
-    let inside = |mention: &Mention| places.iter().any(|at| (mention.first..mention.end).contains(at));
-    // A longer name that only shares a word with the measure keeps its place.
-    let covered = mentions.iter().filter(|mention| inside(mention)).all(|mention| {
-        (mention.first..mention.end).all(|at| {
-            places.contains(&at)
-                || reading.tokens.get(at).is_some_and(|token| {
-                    stems::is_function_word(&token.lower) || token.kind == TokenKind::Mark
-                })
-        })
-    });
-    if !covered {
-        return;
-    }
-    mentions.retain(|mention| !inside(mention));
-    let also = places.iter().copied().filter(|at| *at != head).collect();
-    let candidates = vec![Candidate::new(Target::Metric(index), 1.05)];
-    mentions.push(Mention { first: head, end: head + 1, words: places.len(), also, candidates });
-    mentions.sort_by_key(|mention| mention.first);
 }

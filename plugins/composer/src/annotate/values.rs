@@ -1,0 +1,66 @@
+//! Values that the question spells.
+
+use std::collections::BTreeSet;
+
+use airlock_plugin_sdk::Host;
+use airlock_plugin_sdk::question::grammar::Reading;
+use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::question::tokens::TokenKind;
+
+use crate::schema::{Family, Schema};
+
+/// A value that the question spells in full.
+pub(super) struct Known {
+    pub(super) table: usize,
+    pub(super) column: usize,
+    pub(super) value: String,
+    pub(super) lower: Vec<String>,
+}
+
+pub(super) fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<Known> {
+    let mut found: Vec<Known> = Vec::new();
+    let mut add = |table: usize, column: usize, value: &str| {
+        let lower: Vec<String> = value_words(value);
+        let known =
+            found.iter().any(|known| (known.table, known.column) == (table, column) && known.value == value);
+        if !lower.is_empty() && !known {
+            found.push(Known { table, column, value: value.to_owned(), lower });
+        }
+    };
+    for hit in host.near_values(question, 50) {
+        if let Some(table) = schema.position(&hit.column.table)
+            && let Some(column) = schema.table(table).and_then(|table| table.column(&hit.column.column))
+        {
+            add(table, column, &hit.value);
+        }
+    }
+    for (at, table) in schema.tables.iter().enumerate() {
+        for (column, detail) in table.columns.iter().enumerate() {
+            for value in &detail.values {
+                if detail.family == Family::Text {
+                    add(at, column, value);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Stems of the tables whose values the question spells: who says `Plumbing` speaks of categories.
+pub(super) fn spoken(reading: &Reading, schema: &Schema, values: &[Known]) -> BTreeSet<String> {
+    let said = |word: &String| reading.tokens.iter().any(|token| token.stem == stems::stem(word));
+    let known = values.iter().filter(|known| known.lower.iter().all(said));
+    known
+        .filter_map(|known| schema.table(known.table))
+        .flat_map(|table| table.names.iter().flatten().cloned())
+        .collect()
+}
+
+fn value_words(value: &str) -> Vec<String> {
+    airlock_plugin_sdk::question::tokens::tokenize(value)
+        .into_iter()
+        .filter(|token| token.kind != TokenKind::Mark && !stems::is_function_word(&token.lower))
+        .flat_map(|token| token.lower.split('_').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
