@@ -38,8 +38,8 @@ impl Host {
         for domain in self.domains() {
             let about = |check| Checked { domain: Some(domain.name().clone()), check };
             checks.extend(domain.source().checks(domain.catalogue()).await.into_iter().map(about));
-            checks.push(about(canaries(domain)));
-            checks.push(about(self.stages_of(domain)));
+            checks.push(about(canaries(&domain)));
+            checks.push(about(self.stages_of(&domain)));
         }
         checks.push(Checked { domain: None, check: self.quarantine_check() });
         checks.push(Checked { domain: None, check: self.models_check() });

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
-use airlock_knowledge::pack::{GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
+use airlock_knowledge::pack::{BoundPack, GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
 use airlock_knowledge::{ColumnClass, Curated, ExampleHit, Knowledge, Pack, PackReport};
 use airlock_runtime::contract::types::TableRef as ContractTable;
 use airlock_runtime::contract::work::{SelectedTable, Selection};
-use airlock_types::{Catalogue, ColumnRef, DomainName, TableRef};
+use airlock_types::{Catalogue, ColumnRef, ContentHash, DomainName, TableRef};
 use thiserror::Error;
 
 use crate::convert;
@@ -55,6 +55,8 @@ pub struct Domain {
     source: Source,
     golden: Arc<[GoldenCase]>,
     withheld: Option<Arc<Withheld>>,
+    pack: Arc<Pack>,
+    mark: ContentHash,
 }
 
 /// What of the data source belongs to a pack's domain.
@@ -104,28 +106,66 @@ impl Domain {
     pub async fn open(pack: &Pack, source: Source) -> Result<Self, DomainError> {
         let name = pack.name.clone();
         let unread = |error| DomainError::Source { domain: name.clone(), error };
+        // The mark first: what changes between the two is noticed at the next look.
+        let mark = source.catalogue_mark().await.map_err(unread)?;
         let catalogue = Arc::new(source.catalogue(&scope(pack)).await.map_err(unread)?);
         if catalogue.is_empty() {
             return Err(DomainError::Empty(name));
         }
         let bound = pack.bind(&catalogue).map_err(DomainError::Pack)?;
+        Self::assemble(Arc::new(pack.clone()), source, catalogue, bound, mark).await
+    }
+
+    /// The same domain over its source as it is now. What of the pack no longer fits is left out and told, so that a changed
+    /// schema does not take the rest out of service.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    pub(crate) async fn reopened(&self) -> Result<Self, DomainError> {
+        let unread = |error| DomainError::Source { domain: self.name.clone(), error };
+        let mark = self.source.catalogue_mark().await.map_err(unread)?;
+        let catalogue = Arc::new(self.source.catalogue(&scope(&self.pack)).await.map_err(unread)?);
+        let (bound, report) = self.pack.bind_what_holds(&catalogue);
+        if !report.is_empty() {
+            tracing::warn!(domain = %self.name, %report, "the pack no longer fits its data source in every part");
+        }
+        Self::assemble(Arc::clone(&self.pack), self.source.clone(), catalogue, bound, mark).await
+    }
+
+    async fn assemble(
+        pack: Arc<Pack>,
+        source: Source,
+        catalogue: Arc<Catalogue>,
+        bound: BoundPack,
+        mark: ContentHash,
+    ) -> Result<Self, DomainError> {
+        let name = pack.name.clone();
+        let unread = |error| DomainError::Source { domain: name.clone(), error };
         let mut values: Vec<(ColumnRef, Vec<String>)> = Vec::new();
         for column in bound.exposure.columns_to_read() {
             let found = source.distinct_values(&column, VALUES).await.map_err(unread)?;
             values.push((column, found));
         }
-        let curated = Curated::of_pack(pack, &bound);
-        let gate = Gate::new(Arc::clone(&catalogue), policy(pack));
-        let knowledge = Knowledge::from_bound(pack, bound, Arc::clone(&catalogue), values, curated);
+        let curated = Curated::of_pack(&pack, &bound);
+        let gate = Gate::new(Arc::clone(&catalogue), policy(&pack));
+        let knowledge = Knowledge::from_bound(&pack, bound, Arc::clone(&catalogue), values, curated);
+        let golden = pack.golden.clone().into();
         Ok(Self {
             name,
             knowledge: Arc::new(knowledge),
             catalogue,
             gate,
             source,
-            golden: pack.golden.clone().into(),
+            golden,
             withheld: None,
+            pack,
+            mark,
         })
+    }
+
+    /// The mark of the source when the catalogue was read.
+    pub(crate) const fn mark(&self) -> ContentHash {
+        self.mark
     }
 
     /// The domain's name.

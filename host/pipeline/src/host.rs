@@ -21,6 +21,7 @@ use crate::drive::Desk;
 use crate::fault::{Fault, Finished};
 use crate::progress::Reporter;
 use crate::quarantine::{Quarantine, QuarantinePolicy};
+use crate::refresh::Served;
 use crate::services::DomainServices;
 use crate::shadow::Shadows;
 
@@ -89,7 +90,7 @@ struct Memory {
 
 /// Everything an ask needs.
 pub struct Host {
-    domains: BTreeMap<DomainName, Arc<Domain>>,
+    domains: BTreeMap<DomainName, Served>,
     runtime: Runtime,
     registry: Registry,
     models: Arc<Models>,
@@ -111,7 +112,7 @@ impl Host {
         options: HostOptions,
     ) -> Self {
         Self {
-            domains: domains.into_iter().map(|domain| (domain.name().clone(), Arc::new(domain))).collect(),
+            domains: domains.into_iter().map(|domain| (domain.name().clone(), Served::new(domain))).collect(),
             runtime,
             quarantine: Quarantine::new(options.quarantine.clone(), registry.current()),
             registry,
@@ -124,15 +125,19 @@ impl Host {
     }
 
     /// The domains in service, by name.
-    pub fn domains(&self) -> impl Iterator<Item = &Arc<Domain>> {
-        self.domains.values()
+    pub fn domains(&self) -> impl Iterator<Item = Arc<Domain>> {
+        self.domains.values().map(Served::now)
     }
 
     /// The domain with this name, or the only one when none is named.
     ///
     /// # Errors
     /// When there is no such domain, or several and none is named.
-    pub fn domain(&self, name: Option<&DomainName>) -> Result<&Arc<Domain>, AskError> {
+    pub fn domain(&self, name: Option<&DomainName>) -> Result<Arc<Domain>, AskError> {
+        self.served(name).map(Served::now)
+    }
+
+    fn served(&self, name: Option<&DomainName>) -> Result<&Served, AskError> {
         let names = || self.domains.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match (name, self.domains.len()) {
             (_, 0) => Err(AskError::NoDomain),
@@ -185,7 +190,7 @@ impl Host {
     /// # Errors
     /// [`AskError`] when the request cannot be begun. Once begun, an ask always ends with a record.
     pub async fn ask(&self, request: &AskRequest, reporter: Reporter) -> Result<Finished, AskError> {
-        let domain = self.domain(request.domain.as_ref())?;
+        let domain = &self.served(request.domain.as_ref())?.fresh().await;
         let clock = clock(request, domain)?;
         let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
         let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
@@ -223,7 +228,7 @@ impl Host {
         question: &Question,
         domain: Option<&DomainName>,
     ) -> Result<Vec<Block>, ContextError> {
-        let domain = self.domain(domain)?;
+        let domain = &self.served(domain)?.fresh().await;
         let (zone, fiscal) = domain.calendar();
         let clock = Clock::new(jiff::Timestamp::now(), zone, fiscal).map_err(AskError::Now)?;
         let request = AskRequest::new(question.clone());

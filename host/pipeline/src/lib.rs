@@ -19,6 +19,7 @@ mod inspect;
 pub mod progress;
 pub mod quarantine;
 mod record;
+mod refresh;
 pub mod services;
 pub mod shadow;
 mod swap;

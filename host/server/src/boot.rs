@@ -25,12 +25,29 @@ const GRANTS: &str = "grants.toml";
 /// With what is wrong and where: a component that wants more than its grant, a source that does not answer, a pack that
 /// does not fit.
 pub async fn host(config: &Config) -> anyhow::Result<Host> {
+    host_with(config, Credentials::Readers).await
+}
+
+/// Which credentials a host may be put in service with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credentials {
+    /// Those of readers alone: what could change the data it reads is refused.
+    Readers,
+    /// Any, to look at an installation that is not as it must be. Never to serve.
+    Any,
+}
+
+/// The same, with more credentials than readers' where that is what is to be looked at.
+///
+/// # Errors
+/// As [`host`].
+pub async fn host_with(config: &Config, credentials: Credentials) -> anyhow::Result<Host> {
     let models = models(config)?;
     let (runtime, registry) = components(&config.components)?;
     let mut domains = Vec::new();
     let mut sources = BTreeMap::new();
     for pack in packs(config)? {
-        domains.push(open(config, &mut sources, &pack).await?);
+        domains.push(open_with(config, &mut sources, &pack, credentials).await?);
     }
     if domains.is_empty() {
         return Err(usage(format!(
@@ -189,13 +206,22 @@ pub async fn open(
     sources: &mut BTreeMap<String, Source>,
     pack: &Pack,
 ) -> anyhow::Result<Domain> {
+    open_with(config, sources, pack, Credentials::Readers).await
+}
+
+async fn open_with(
+    config: &Config,
+    sources: &mut BTreeMap<String, Source>,
+    pack: &Pack,
+    credentials: Credentials,
+) -> anyhow::Result<Domain> {
     let name = &pack.settings.source;
     let source = match sources.get(name) {
         Some(source) => source.clone(),
         None => {
             let settings =
                 config.sources.get(name).ok_or_else(|| usage(format!("there is no [sources.{name}]")))?;
-            let source = connect(name, settings).await?;
+            let source = connect(name, settings, credentials).await?;
             sources.insert(name.clone(), source.clone());
             source
         }
@@ -206,8 +232,8 @@ pub async fn open(
     })
 }
 
-/// Connects to a source and refuses a credential that could do more than read.
-async fn connect(name: &str, settings: &SourceSettings) -> anyhow::Result<Source> {
+/// Connects to a source and refuses a credential that could do more than read, unless any will do.
+async fn connect(name: &str, settings: &SourceSettings, credentials: Credentials) -> anyhow::Result<Source> {
     let config = SourceConfig {
         pool_size: settings.connections,
         statement_timeout: settings.statement_timeout,
@@ -215,6 +241,9 @@ async fn connect(name: &str, settings: &SourceSettings) -> anyhow::Result<Source
     };
     let unreached = || format!("the source `{name}` cannot be reached");
     let source = Source::connect(config).await.with_context(unreached)?;
+    if credentials == Credentials::Any {
+        return Ok(source);
+    }
     let client = source.target().client().await.with_context(unreached)?;
     refuse_unfit(&client).await.map_err(|error| match error {
         SetupError::Unfit { .. } => {

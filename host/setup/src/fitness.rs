@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
 use crate::error::SetupError;
@@ -122,13 +123,17 @@ const POSSESSIONS: &str = "(SELECT 'owns', 'database ' || d.datname, rolname::te
 /// When the catalogue cannot be read.
 pub async fn unfit(client: &Client, role: &str) -> Result<Vec<Unfit>, SetupError> {
     let failed = |error: tokio_postgres::Error| SetupError::database("looking at what a role may do", &error);
-    let attributes = client.query(&format!("{ROLES} {ATTRIBUTES}"), &[&role]).await.map_err(failed)?;
+    let attributes =
+        client.query_typed(&format!("{ROLES} {ATTRIBUTES}"), &[(&role, Type::TEXT)]).await.map_err(failed)?;
     let mut reasons: Vec<Unfit> = attributes.iter().map(attribute).collect();
     // Whoever is a superuser has every privilege; a list of relations would say nothing more.
     if reasons.iter().any(|reason| matches!(reason, Unfit::Superuser { .. })) {
         return Ok(reasons);
     }
-    let possessions = client.query(&format!("{ROLES} {POSSESSIONS}"), &[&role]).await.map_err(failed)?;
+    let possessions = client
+        .query_typed(&format!("{ROLES} {POSSESSIONS}"), &[(&role, Type::TEXT)])
+        .await
+        .map_err(failed)?;
     reasons.extend(possessions.iter().map(possession));
     Ok(reasons)
 }
@@ -138,9 +143,10 @@ pub async fn unfit(client: &Client, role: &str) -> Result<Vec<Unfit>, SetupError
 /// # Errors
 /// [`SetupError::Unfit`], or when the catalogue cannot be read.
 pub async fn refuse_unfit(client: &Client) -> Result<(), SetupError> {
-    let row = client.query_one("SELECT session_user::text", &[]).await;
-    let role: String =
-        row.map_err(|error| SetupError::database("asking for the role's name", &error))?.get(0);
+    let failed = |error| SetupError::database("asking for the role's name", &error);
+    // Unnamed statements, here and above: a pooler may hand each one to another session.
+    let rows = client.query_typed("SELECT session_user::text", &[]).await.map_err(failed)?;
+    let role: String = rows.first().map(|row| row.get(0)).unwrap_or_default();
     let unfit = unfit(client, &role).await?;
     if unfit.is_empty() { Ok(()) } else { Err(SetupError::Unfit { role, unfit }) }
 }

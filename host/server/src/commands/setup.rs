@@ -46,7 +46,11 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
             output::line(format!("proven: {verdict}"))?;
         }
         output::line("\nPut this into the configuration; the password is not shown again:\n")?;
-        output::line(format!("[sources.{}]\nurl = \"{}\"", pack.settings.source, done.reader_url))?;
+        output::line(format!(
+            "[sources.{}]\nurl = {}",
+            pack.settings.source,
+            toml::Value::from(done.reader_url)
+        ))?;
     }
     Ok(Exit::Done)
 }

@@ -89,7 +89,7 @@ pub async fn report(host: &Host) -> Value {
     json!({
         "ok": !checks.iter().any(airlock_pipeline::Checked::failed),
         "version": env!("CARGO_PKG_VERSION"),
-        "domains": host.domains().map(|domain| domain.name()).collect::<Vec<_>>(),
+        "domains": host.domains().map(|domain| domain.name().clone()).collect::<Vec<_>>(),
         "components": components,
         "quarantined": quarantined,
         "models": models,

@@ -22,7 +22,7 @@ pub struct Which {
 
 /// The domains, a summary each.
 pub async fn domains(State(host): State<Arc<Host>>) -> Json<Value> {
-    Json(json!({"domains": host.domains().map(|domain| summary(domain)).collect::<Vec<_>>()}))
+    Json(json!({"domains": host.domains().map(|domain| summary(&domain)).collect::<Vec<_>>()}))
 }
 
 fn summary(domain: &Domain) -> Value {
@@ -48,7 +48,7 @@ pub async fn schema(
     let Query(which) = which?;
     let domain = host.domain(which.domain.as_ref())?;
     let settings = domain.knowledge().settings();
-    let tables: Vec<Value> = domain.knowledge().views().iter().map(|view| table(domain, view)).collect();
+    let tables: Vec<Value> = domain.knowledge().views().iter().map(|view| table(&domain, view)).collect();
     Ok(Json(json!({
         "domain": domain.name(),
         "title": settings.title,

@@ -33,10 +33,10 @@ pub(super) async fn replay(
     let trial = Arc::new(trial);
     let mut verified = Verified::default();
     for (domain, cases) in chosen(host, scope, cases)? {
-        let runner = Runner::new(host, domain);
+        let runner = Runner::new(host, &domain);
         for case in &cases {
-            let before = grade(&runner, domain, case, serving, false, &told).await?;
-            let after = grade(&runner, domain, case, &trial, true, &told).await?;
+            let before = grade(&runner, &domain, case, serving, false, &told).await?;
+            let after = grade(&runner, &domain, case, &trial, true, &told).await?;
             verified.cases += 1;
             verified.reached += usize::from(after.components.contains(&candidate));
             verified.right_before += usize::from(before.verdict.is_right());
@@ -77,13 +77,19 @@ async fn grade(
     Ok(graded)
 }
 
-type Chosen<'a> = Vec<(&'a Arc<Domain>, Vec<GoldenCase>)>;
+type Chosen = Vec<(Arc<Domain>, Vec<GoldenCase>)>;
 
-fn chosen<'a>(host: &'a Host, scope: &DomainScope, cases: &Cases) -> Result<Chosen<'a>, Unverified> {
-    let domains: Vec<&Arc<Domain>> = host.domains().filter(|domain| scope.holds(domain.name())).collect();
-    let chosen: Chosen<'_> = match (cases, domains.as_slice()) {
-        (Cases::Packs, _) => domains.into_iter().map(|domain| (domain, domain.golden().to_vec())).collect(),
-        (Cases::File(file), [domain]) => vec![(domain, read(file)?)],
+fn chosen(host: &Host, scope: &DomainScope, cases: &Cases) -> Result<Chosen, Unverified> {
+    let domains: Vec<Arc<Domain>> = host.domains().filter(|domain| scope.holds(domain.name())).collect();
+    let chosen: Chosen = match (cases, domains.as_slice()) {
+        (Cases::Packs, _) => domains
+            .into_iter()
+            .map(|domain| {
+                let cases = domain.golden().to_vec();
+                (domain, cases)
+            })
+            .collect(),
+        (Cases::File(file), [domain]) => vec![(Arc::clone(domain), read(file)?)],
         (Cases::File(_), _) => {
             return Err(Unverified::Refused(
                 "--verify FILE: name the domain of the cases with --domain; this host serves several"
