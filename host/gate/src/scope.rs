@@ -18,6 +18,26 @@ pub(crate) enum Kind {
     Row(Arc<[Column]>),
     /// An array of such values.
     ArrayOf(Box<Kind>),
+    /// One of these, and the text does not show which: it has no fields, and it is opaque when one of them is.
+    Either(Arc<[Kind]>),
+}
+
+impl Kind {
+    /// What two values that PostgreSQL gives one type have together. A literal takes the type of the other side.
+    pub(crate) fn joined(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Plain, kind) | (kind, Self::Plain) => kind.clone(),
+            (mine, theirs) if mine == theirs => mine.clone(),
+            (Self::Row(mine), Self::Row(theirs)) if mine.len() == theirs.len() => {
+                let fields = mine.iter().zip(theirs.iter()).map(|(mine, theirs)| Column {
+                    name: Arc::clone(&mine.name),
+                    value: Value { kind: mine.value.kind.joined(&theirs.value.kind), ..mine.value.clone() },
+                });
+                Self::Row(fields.collect())
+            }
+            (mine, theirs) => Self::Either([mine.clone(), theirs.clone()].into()),
+        }
+    }
 }
 
 /// What is known about a value.

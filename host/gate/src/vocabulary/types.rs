@@ -44,7 +44,7 @@ impl Vocabulary {
                 if let Some(shape) = self.shapes.get(&**name) {
                     return Some(Arc::clone(&shape.columns));
                 }
-                let object = self.types.get(&**name)?;
+                let object = self.types.get(&**name).filter(|object| object.kind == TypeKind::Composite)?;
                 (object.attribute_names.len() == object.attributes.len()).then(|| {
                     let named = object.attribute_names.iter().zip(&object.attributes);
                     named
@@ -64,8 +64,8 @@ impl Vocabulary {
         self.opaque_within(kind, false, 0, &mut { TYPES_LOOKED_AT })
     }
 
-    /// The same for functions that write rows as JSON: nested rows are written field by field, so only casts of
-    /// their fields matter.
+    /// The same for functions that write rows as JSON: rows and arrays are written field by field and element by element,
+    /// so only what is in them matters; of anything else the cast to JSON is used.
     pub(crate) fn is_opaque_as_json(&self, kind: &Kind) -> bool {
         self.opaque_within(kind, true, 0, &mut { TYPES_LOOKED_AT })
     }
@@ -83,6 +83,7 @@ impl Vocabulary {
         match kind {
             Kind::Plain => false,
             Kind::ArrayOf(of) => self.operated_within(of, depth + 1, budget),
+            Kind::Either(kinds) => kinds.iter().any(|kind| self.operated_within(kind, depth + 1, budget)),
             Kind::Row(columns) => {
                 columns.iter().any(|column| self.operated_within(&column.value.kind, depth + 1, budget))
             }
@@ -104,6 +105,9 @@ impl Vocabulary {
         match kind {
             Kind::Plain => false,
             Kind::ArrayOf(of) => self.opaque_within(of, by_fields, depth + 1, budget),
+            Kind::Either(kinds) => {
+                kinds.iter().any(|kind| self.opaque_within(kind, by_fields, depth + 1, budget))
+            }
             Kind::Row(columns) => columns
                 .iter()
                 .any(|column| self.opaque_within(&column.value.kind, by_fields, depth + 1, budget)),

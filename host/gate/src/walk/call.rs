@@ -164,7 +164,7 @@ impl Walk<'_> {
             "unnest" => match first.kind {
                 Kind::ArrayOf(of) => *of,
                 Kind::Named { name, .. } => Kind::Named { name, array: false },
-                _ => Kind::Plain,
+                other => other,
             },
             name if functions::passes_first_argument(name) => first.kind,
             _ => Kind::Plain,

@@ -86,25 +86,26 @@ impl Walk<'_> {
             NodeEnum::TypeCast(cast) => self.cast(cast, scope),
             NodeEnum::CaseExpr(case) => {
                 self.maybe(inner(&case.arg), scope)?;
-                let mut bytes = 0;
+                let mut results = Vec::with_capacity(case.args.len() + 1);
                 for branch in case.args.iter().filter_map(|node| node.node.as_ref()) {
                     let NodeEnum::CaseWhen(when) = branch else { return Err(unsupported("this CASE")) };
                     self.maybe(inner(&when.expr), scope)?;
-                    let result = self.maybe(inner(&when.result), scope)?;
-                    bytes = result.map_or(bytes, |value| value.bytes.max(bytes));
+                    results.extend(self.maybe(inner(&when.result), scope)?);
                 }
-                let result = self.maybe(inner(&case.defresult), scope)?;
-                Ok(Value::plain(result.map_or(bytes, |value| value.bytes.max(bytes))))
+                results.extend(self.maybe(inner(&case.defresult), scope)?);
+                let bytes = results.iter().map(|value| value.bytes).max().unwrap_or_default();
+                Ok(Value { kind: together(&results), origin: None, bytes })
             }
             NodeEnum::CoalesceExpr(coalesce) => {
                 let values = self.all(&coalesce.args, scope)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
-                let kind = values.into_iter().next().map_or(Kind::Plain, |value| value.kind);
+                let kind = together(&values);
                 Ok(Value { kind, origin: None, bytes })
             }
             NodeEnum::MinMaxExpr(minmax) => {
                 let values = self.all(&minmax.args, scope)?;
-                Ok(Value::plain(values.iter().map(|value| value.bytes).max().unwrap_or_default()))
+                let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
+                Ok(Value { kind: together(&values), origin: None, bytes })
             }
             NodeEnum::SqlvalueFunction(function) => {
                 use SqlValueFunctionOp as Op;
@@ -131,7 +132,7 @@ impl Walk<'_> {
             NodeEnum::AArrayExpr(array) => {
                 let values = self.all(&array.elements, scope)?;
                 let bytes = values.iter().fold(0_u64, |sum, value| sum.saturating_add(value.bytes));
-                let kind = values.into_iter().next().map_or(Kind::Plain, |value| array_of(value.kind));
+                let kind = array_of(together(&values));
                 Ok(Value { kind, origin: None, bytes })
             }
             NodeEnum::RowExpr(row) => {
@@ -168,10 +169,12 @@ impl Walk<'_> {
                 if serialize.indent {
                     self.needs_version(16, "XMLSERIALIZE INDENT", serialize.location)?;
                 }
-                if let Some(of) = &serialize.type_name {
-                    self.type_name(of, serialize.location)?;
-                }
-                Ok(self.maybe(inner(&serialize.expr), scope)?.unwrap_or(Value::plain(0)).computed())
+                let kind = match &serialize.type_name {
+                    Some(of) => self.type_name(of, serialize.location)?,
+                    None => Kind::Plain,
+                };
+                let value = self.maybe(inner(&serialize.expr), scope)?.unwrap_or(Value::plain(0));
+                Ok(Value { kind, ..value.computed() })
             }
             other => self.json(other, scope),
         }
@@ -289,11 +292,17 @@ impl Walk<'_> {
             other => self.operand_of(other, name, scope)?,
         };
         self.compared(expression, left.as_ref(), right.as_ref());
-        let bytes = match kind {
-            AExprKind::AexprNullif => left.map_or(8, |value| value.bytes),
-            _ => 1,
-        };
-        Ok(Value::plain(bytes))
+        if kind != AExprKind::AexprNullif {
+            return Ok(Value::plain(1));
+        }
+        // The result is the left side. Is that a literal, then its type is that of the right side.
+        let left = left.unwrap_or(Value::plain(8)).computed();
+        match (&left.kind, right.map_or(Kind::Plain, |value| value.kind)) {
+            (Kind::Plain, right) if right != Kind::Plain => {
+                Ok(Value { kind: Kind::Either([right].into()), ..left })
+            }
+            _ => Ok(left),
+        }
     }
 
     /// Writes down the literals that an operator compares with a column.
@@ -447,6 +456,11 @@ impl Walk<'_> {
                 .at(location)
         })
     }
+}
+
+/// The kind of an expression that gives one of these values.
+fn together(values: &[Value]) -> Kind {
+    values.iter().fold(Kind::Plain, |kind, value| kind.joined(&value.kind))
 }
 
 /// An array of such values; of ordinary values it is ordinary itself.

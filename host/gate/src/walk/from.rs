@@ -173,7 +173,9 @@ impl Walk<'_> {
                 definitions.iter().map(|node| self.column_definition(node)).collect::<Checked<_>>()?;
             return Ok((columns, false));
         }
-        if let Some(names) = functions::record_columns(called) {
+        if matches!(call, NodeEnum::FuncCall(_))
+            && let Some(names) = functions::record_columns(called)
+        {
             let columns: Vec<Column> = names
                 .iter()
                 .map(|name| Column { name: (*name).into(), value: Value::plain(value.bytes) })
@@ -403,7 +405,9 @@ impl Walk<'_> {
                 self.note(&side.value);
                 self.comparable(&side.value, -1)?;
             }
-            merged.push(mine.clone());
+            let mut one = mine.clone();
+            one.value.kind = mine.value.kind.joined(&theirs.value.kind);
+            merged.push(one);
         }
         Ok(merged)
     }

@@ -5,25 +5,26 @@ use pg_query::protobuf::{JsonAggConstructor, JsonBehavior, JsonOutput, JsonValue
 
 use super::expression::location;
 use super::{Checked, Walk, inner, unsupported};
-use crate::scope::{STORED_BYTES, Scope, Value};
+use crate::scope::{Kind, Scope, Value};
 
 impl Walk<'_> {
     /// The SQL/JSON constructs, each as new as the server must be; anything else is not known.
     pub(super) fn json(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
+        let mut kind = Kind::Plain;
         match node {
             NodeEnum::JsonObjectConstructor(object) => {
                 self.needs_version(16, "JSON_OBJECT with this syntax", object.location)?;
-                self.json_output(object.output.as_ref(), object.location)?;
+                kind = self.json_output(object.output.as_ref(), object.location)?;
                 self.all(&object.exprs, scope)?;
             }
             NodeEnum::JsonArrayConstructor(array) => {
                 self.needs_version(16, "JSON_ARRAY", array.location)?;
-                self.json_output(array.output.as_ref(), array.location)?;
+                kind = self.json_output(array.output.as_ref(), array.location)?;
                 self.all(&array.exprs, scope)?;
             }
             NodeEnum::JsonArrayQueryConstructor(array) => {
                 self.needs_version(16, "JSON_ARRAY", array.location)?;
-                self.json_output(array.output.as_ref(), array.location)?;
+                kind = self.json_output(array.output.as_ref(), array.location)?;
                 let Some(NodeEnum::SelectStmt(query)) = inner(&array.query) else {
                     return Err(unsupported("this subquery").at(array.location));
                 };
@@ -39,7 +40,7 @@ impl Walk<'_> {
             }
             NodeEnum::JsonValueExpr(value) => self.json_value(value, scope)?,
             NodeEnum::JsonObjectAgg(aggregate) => {
-                self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
+                kind = self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
                 if let Some(pair) = &aggregate.arg {
                     self.maybe(inner(&pair.key), scope)?;
                     if let Some(value) = &pair.value {
@@ -48,7 +49,7 @@ impl Walk<'_> {
                 }
             }
             NodeEnum::JsonArrayAgg(aggregate) => {
-                self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
+                kind = self.json_aggregate(aggregate.constructor.as_deref(), scope)?;
                 if let Some(value) = &aggregate.arg {
                     self.json_value(value, scope)?;
                 }
@@ -59,26 +60,26 @@ impl Walk<'_> {
             }
             NodeEnum::JsonParseExpr(parse) => {
                 self.needs_version(17, "JSON()", parse.location)?;
-                self.json_output(parse.output.as_ref(), parse.location)?;
+                kind = self.json_output(parse.output.as_ref(), parse.location)?;
                 if let Some(value) = &parse.expr {
                     self.json_value(value, scope)?;
                 }
             }
             NodeEnum::JsonScalarExpr(scalar) => {
                 self.needs_version(17, "JSON_SCALAR", scalar.location)?;
-                self.json_output(scalar.output.as_ref(), scalar.location)?;
+                kind = self.json_output(scalar.output.as_ref(), scalar.location)?;
                 self.maybe(inner(&scalar.expr), scope)?;
             }
             NodeEnum::JsonSerializeExpr(serialize) => {
                 self.needs_version(17, "JSON_SERIALIZE", serialize.location)?;
-                self.json_output(serialize.output.as_ref(), serialize.location)?;
+                kind = self.json_output(serialize.output.as_ref(), serialize.location)?;
                 if let Some(value) = &serialize.expr {
                     self.json_value(value, scope)?;
                 }
             }
             NodeEnum::JsonFuncExpr(function) => {
                 self.needs_version(17, "JSON_VALUE, JSON_QUERY and JSON_EXISTS", function.location)?;
-                self.json_output(function.output.as_ref(), function.location)?;
+                kind = self.json_output(function.output.as_ref(), function.location)?;
                 if let Some(context) = &function.context_item {
                     self.json_value(context, scope)?;
                 }
@@ -90,7 +91,7 @@ impl Walk<'_> {
             }
             _ => return Err(unsupported("this expression").at(location(node))),
         }
-        Ok(Value::plain(STORED_BYTES))
+        Ok(Value::of(kind))
     }
 
     pub(super) fn json_value(&mut self, value: &JsonValueExpr, scope: &Scope<'_>) -> Checked<()> {
@@ -114,17 +115,18 @@ impl Walk<'_> {
         self.maybe(inner(&behavior.expr), scope).map(drop)
     }
 
-    fn json_output(&mut self, output: Option<&JsonOutput>, location: i32) -> Checked<()> {
+    /// The type that RETURNING names.
+    fn json_output(&mut self, output: Option<&JsonOutput>, location: i32) -> Checked<Kind> {
         match output.and_then(|output| output.type_name.as_ref()) {
-            Some(of) => self.type_name(of, location).map(drop),
-            None => Ok(()),
+            Some(of) => self.type_name(of, location),
+            None => Ok(Kind::Plain),
         }
     }
 
-    fn json_aggregate(&mut self, aggregate: Option<&JsonAggConstructor>, scope: &Scope<'_>) -> Checked<()> {
-        let Some(aggregate) = aggregate else { return Ok(()) };
+    fn json_aggregate(&mut self, aggregate: Option<&JsonAggConstructor>, scope: &Scope<'_>) -> Checked<Kind> {
+        let Some(aggregate) = aggregate else { return Ok(Kind::Plain) };
         self.needs_version(16, "JSON_OBJECTAGG and JSON_ARRAYAGG", aggregate.location)?;
-        self.json_output(aggregate.output.as_ref(), aggregate.location)?;
+        let kind = self.json_output(aggregate.output.as_ref(), aggregate.location)?;
         self.maybe(inner(&aggregate.agg_filter), scope)?;
         for node in &aggregate.agg_order {
             let sort = self.sort_by(node)?;
@@ -133,6 +135,6 @@ impl Walk<'_> {
         if let Some(window) = &aggregate.over {
             self.window(window, scope)?;
         }
-        Ok(())
+        Ok(kind)
     }
 }

@@ -9,7 +9,7 @@ use super::limits::TURN_BYTES;
 use super::names::{figure, find_in, renamed, strings};
 use super::{Checked, Walk, inner, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Cte, Item, Level, Scope, Value};
+use crate::scope::{Column, Cte, Item, Kind, Level, Scope, Value};
 
 impl Walk<'_> {
     /// A query; its output columns.
@@ -99,25 +99,30 @@ impl Walk<'_> {
         } else {
             self.select(query, scope)?
         };
-        let mut columns: Vec<Column> = renamed(&columns, &names).to_vec();
-        let mut add = |name: &str| columns.push(Column { name: name.into(), value: Value::plain(32) });
+        let read = renamed(&columns, &names);
+        let mut columns: Vec<Column> = read.to_vec();
+        let mut add =
+            |name: &str, kind: Kind| columns.push(Column { name: name.into(), value: Value::of(kind) });
+        // The columns of SEARCH and CYCLE hold rows of the others.
+        let rows = || Kind::ArrayOf(Box::new(Kind::Row(Arc::clone(&read))));
         if let Some(search) = &table.search_clause {
             self.needs_version(14, "SEARCH", search.location)?;
             self.given_name(&search.search_seq_column, search.location)?;
-            add(&search.search_seq_column);
+            add(&search.search_seq_column, rows());
         }
         if let Some(cycle) = &table.cycle_clause {
             self.needs_version(14, "CYCLE", cycle.location)?;
             self.given_name(&cycle.cycle_mark_column, cycle.location)?;
             self.given_name(&cycle.cycle_path_column, cycle.location)?;
+            read.iter().try_for_each(|column| self.comparable(&column.value, cycle.location))?;
             for value in
                 [inner(&cycle.cycle_mark_value), inner(&cycle.cycle_mark_default)].into_iter().flatten()
             {
                 let outside = Scope { level: None, ctes: None };
                 self.computed(value, &outside)?;
             }
-            add(&cycle.cycle_mark_column);
-            add(&cycle.cycle_path_column);
+            add(&cycle.cycle_mark_column, Kind::Plain);
+            add(&cycle.cycle_path_column, rows());
         }
         Ok(columns.into())
     }
@@ -140,7 +145,7 @@ impl Walk<'_> {
             let inside = scope.with_cte(name, Cte::Known(renamed(&first, names)));
             let second = walk.select(right, &inside)?;
             walk.turns(right, &first, name, names, &scope)?;
-            let columns = walk.united(&first, &second);
+            let columns = walk.united(&first, &second)?;
             if !query.all {
                 columns.iter().try_for_each(|column| walk.comparable(&column.value, -1))?;
             }
@@ -214,7 +219,7 @@ impl Walk<'_> {
                 None => self.select(left, scope)?,
             };
             let second = self.select(right, scope)?;
-            let united = self.united(&first, &second);
+            let united = self.united(&first, &second)?;
             if !operation.all {
                 united.iter().try_for_each(|column| self.comparable(&column.value, -1))?;
             }
@@ -225,7 +230,7 @@ impl Walk<'_> {
     }
 
     /// The columns of a set operation: the names of the first side, whatever is special about either.
-    fn united(&self, first: &[Column], second: &[Column]) -> Arc<[Column]> {
+    fn united(&self, first: &[Column], second: &[Column]) -> Checked<Arc<[Column]>> {
         first
             .iter()
             .enumerate()
@@ -233,17 +238,25 @@ impl Walk<'_> {
                 let other = second.get(index).map(|other| &other.value);
                 let mut value = column.value.clone();
                 if let Some(other) = other {
-                    if value.origin != other.origin {
-                        value.origin = None;
-                    }
-                    value.bytes = value.bytes.max(other.bytes);
-                    if !self.vocabulary.is_opaque(&value.kind) && self.vocabulary.is_opaque(&other.kind) {
-                        value.kind = other.kind.clone();
-                    }
+                    self.unite(&mut value, other)?;
                 }
-                Column { name: Arc::clone(&column.name), value }
+                Ok(Column { name: Arc::clone(&column.name), value })
             })
             .collect()
+    }
+
+    /// A value that is this one or another: both get one type, and a cast that happens unasked may be the way to it.
+    fn unite(&self, value: &mut Value, other: &Value) -> Checked<()> {
+        if value.kind != other.kind {
+            self.comparable(value, -1)?;
+            self.comparable(other, -1)?;
+            value.kind = value.kind.joined(&other.kind);
+        }
+        if value.origin != other.origin {
+            value.origin = None;
+        }
+        value.bytes = value.bytes.max(other.bytes);
+        Ok(())
     }
 
     /// ORDER BY and LIMIT of a set operation see its output columns and nothing else.
@@ -325,11 +338,8 @@ impl Walk<'_> {
                 let value = self.output(node, scope)?;
                 match columns.get_mut(index) {
                     Some(column) => {
-                        column.value.bytes = column.value.bytes.max(value.bytes);
+                        self.unite(&mut column.value, &value)?;
                         column.value.origin = None;
-                        if self.vocabulary.is_opaque(&value.kind) {
-                            column.value.kind = value.kind;
-                        }
                     }
                     None => columns.push(Column { name: format!("column{}", index + 1).into(), value }),
                 }

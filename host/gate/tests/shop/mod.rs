@@ -94,15 +94,24 @@ pub fn catalogue(server_version: u32) -> Catalogue {
                 extension: Some("pg_trgm".to_owned()),
             },
         ],
-        casts: vec![CastObject {
-            source: TableRef::new("shop", "address"),
-            target: text(),
-            context: 'e',
+        casts: [
+            ("address", text(), 'e'),
+            ("mood", TableRef::new("pg_catalog", "json"), 'e'),
+            ("wish", text(), 'i'),
+        ]
+        .into_iter()
+        .map(|(source, target, context)| CastObject {
+            source: TableRef::new("shop", source),
+            target,
+            context,
             function_schema: Some("shop".to_owned()),
             extension: None,
-        }],
+        })
+        .collect(),
         types: vec![
             named("status", TypeKind::Enum),
+            named("mood", TypeKind::Enum),
+            named("wish", TypeKind::Enum),
             TypeObject {
                 attributes: vec![text(), text()],
                 attribute_names: vec!["street".to_owned(), "city".to_owned()],
@@ -138,6 +147,11 @@ pub fn catalogue(server_version: u32) -> Catalogue {
             ],
         ),
         relation("shop", "lines", &[("order_id", "int8"), ("qty", "int4"), ("doc", "tsvector")]),
+        relation(
+            "shop",
+            "visits",
+            &[("id", "int4"), ("mood", "shop.mood"), ("moods", "shop.mood[]"), ("wish", "shop.wish")],
+        ),
         relation("public", "events", &[("id", "int8"), ("props", "jsonb")]),
     ] {
         catalogue.insert(listed);
