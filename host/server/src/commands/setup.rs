@@ -6,6 +6,7 @@ use airlock_setup::Secret;
 use airlock_setup::roles::{Reach, Role};
 use airlock_setup::source::{self, Administrator};
 use airlock_types::TableRef;
+use airlock_types::text::{Place, find_hidden};
 use serde_json::json;
 
 use crate::cli::Setup;
@@ -18,6 +19,7 @@ use crate::{boot, output};
 /// # Errors
 /// When the administrator cannot connect, a statement is refused, or the role can do what it must not.
 pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result<Exit> {
+    fit_for_a_role(&setup.reader).map_err(usage)?;
     let pack = pick(config, setup.domain.as_deref())?;
     let mut admin = Administrator::connect(&setup.admin_url).await?;
     let password =
@@ -55,6 +57,23 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
     Ok(Exit::Done)
 }
 
+/// Whether PostgreSQL takes a name for a role, and a person reads the name that is there.
+fn fit_for_a_role(name: &str) -> Result<(), String> {
+    if name.is_empty() || name.len() > 63 {
+        return Err("--reader: a role's name has 1 to 63 bytes".to_owned());
+    }
+    if let Some(found) = find_hidden(name, Place::Identifier) {
+        return Err(format!("--reader: the name holds a {found}"));
+    }
+    if name.contains(['\n', '\r', '\t']) {
+        return Err("--reader: the name holds a line break or a tab".to_owned());
+    }
+    if name.starts_with("pg_") || ["public", "none", "current_user", "session_user"].contains(&name) {
+        return Err(format!("--reader: PostgreSQL keeps the name `{name}` for itself"));
+    }
+    Ok(())
+}
+
 /// What of a data source a pack's reader must read.
 pub(super) fn reach(pack: &Pack) -> Reach {
     match &pack.settings.scope {
@@ -80,5 +99,20 @@ fn pick(config: &Config, name: Option<&str>) -> anyhow::Result<Pack> {
         (Some(pack), 0) => Ok(pack),
         (None, _) => Err(usage(format!("--domain: {} holds no such pack", config.domains.display()))),
         (Some(_), _) => Err(usage("--domain: name one of the packs, there are several")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_postgresql_or_a_reader_cannot_take_are_refused() {
+        for good in ["airlock_reader", "Reader of x", "läser", "o'hara\"x"] {
+            assert_eq!(fit_for_a_role(good), Ok(()), "{good}");
+        }
+        for bad in ["", "pg_x", "public", "none", "a\nb", "a\u{200b}b", &"a".repeat(64)] {
+            assert!(fit_for_a_role(bad).is_err(), "{bad:?}");
+        }
     }
 }

@@ -87,7 +87,11 @@ impl Plan {
         admin: &mut Client,
         mut show: impl FnMut(&Statement),
     ) -> Result<Vec<Refused>, SetupError> {
-        let doing = |statement: &Statement| format!("{} (`{}`)", statement.why, statement.sql);
+        // A statement that sets a password holds its verifier, which has no business in an error.
+        let doing = |statement: &Statement| match statement.sql.contains(" PASSWORD ") {
+            true => statement.why.to_owned(),
+            false => format!("{} (`{}`)", statement.why, statement.sql),
+        };
         let began = admin.transaction().await;
         let mut transaction = began.map_err(|error| SetupError::database("beginning", &error))?;
         let mut refused = Vec::new();
