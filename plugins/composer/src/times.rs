@@ -138,7 +138,9 @@ pub fn choose(
         let spoken = only.0 == root
             || named(frame, only.0)
             || tree.nodes.iter().any(|node| node.table == only.0)
-            || points_at(context, root, only.0);
+            || (frame.groups.is_empty()
+                && !matches!(frame.entity, Some(Key::Table(entity)) if entity != root)
+                && points_at(context, root, only.0));
         if !spoken {
             return Err(Why::Kind("the date of something that is not spoken of".into()));
         }

@@ -406,7 +406,16 @@ fn candidates(
                 || tables.is_empty()
                 || (!tables.contains(&table) && candidate.score >= 0.9)
         }
-        Target::Column(table, _) => candidate.score >= 0.95 || !tables.contains(&table),
+        // Nor the words of a table beside a column of a table that only bears its name: `bills` in `bill_archive`.
+        Target::Column(table, _) => {
+            let bears = || {
+                schema.table(table).is_some_and(|detail| {
+                    run.stems.iter().all(|stem| detail.names.iter().any(|name| name.contains(stem)))
+                })
+            };
+            let beside = tables.contains(&table) || (!tables.is_empty() && candidate.score < 0.9 && bears());
+            candidate.score >= 0.95 || !beside
+        }
         _ => true,
     });
     // What a table is called by its own is no key of another one.

@@ -97,6 +97,15 @@ impl Grammar<'_> {
         if widened {
             return Err(Why::Kind("`including` what the measure leaves out".into()));
         }
+        // `which employees left and when`: a second question.
+        let asks = |word: &str| matches!(word, "when" | "where" | "why" | "how");
+        let second = self.reading.tokens.windows(2).any(|pair| match pair {
+            [first, second] => first.is("and") && asks(&second.lower),
+            _ => false,
+        });
+        if second || self.reading.tokens.first().is_some_and(|token| token.is("where")) {
+            return Err(Why::Kind("two questions in one, or one for a place".into()));
+        }
         let empty = self.frame.measures.is_empty()
             && self.frame.entity.is_none()
             && self.frame.outputs.is_empty()

@@ -166,6 +166,21 @@ impl Grammar<'_> {
                 }
                 // `average payment`: of what each of them comes to.
                 if let Some(column) = self.schema.table(table).and_then(|table| table.amount()) {
+                    // `average bills per day`: of their number or of their amounts?
+                    let many = self.items.get(noun).is_some_and(|item| {
+                        let last = item.end.checked_sub(1).and_then(|at| self.reading.tokens.get(at));
+                        last.is_some_and(|token| token.lower.ends_with('s'))
+                    });
+                    let stepped = self
+                        .items
+                        .iter()
+                        .any(|item| matches!(item.part, Part::Op(Op::Each | Op::By | Op::Grain(_))));
+                    if aggregate != Aggregate::Sum && many && stepped {
+                        return Err(Why::Ambiguous(format!(
+                            "whether the number or the amounts of {} are meant",
+                            self.name(table)
+                        )));
+                    }
                     self.take(noun);
                     return Ok((self.column_measure(aggregate, table, column, false)?, noun + 1));
                 }
