@@ -3,5 +3,6 @@
 pub mod grammar;
 pub mod moments;
 pub mod names;
+mod phrases;
 pub mod stems;
 pub mod tokens;
