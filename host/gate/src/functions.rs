@@ -82,6 +82,24 @@ const FUNCTIONS: &[&str] = &[
     "cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number",
 ];
 
+/// Functions that came with a version, for the versions that are not everywhere yet.
+const SINCE: &[(u32, &str)] = &[
+    (
+        14,
+        "bit_count bit_xor date_bin multirange range_agg range_intersect_agg string_to_table trim_array unistr",
+    ),
+    (15, "regexp_count regexp_instr regexp_like regexp_substr"),
+    (
+        16,
+        "any_value array_sample array_shuffle date_add date_subtract erf erfc json_agg_strict \
+         json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg_strict \
+         jsonb_object_agg_strict jsonb_object_agg_unique jsonb_object_agg_unique_strict pg_input_is_valid \
+         random_normal",
+    ),
+    (17, "to_bin to_oct uuid_extract_timestamp uuid_extract_version xmltext"),
+    (18, "array_reverse array_sort casefold crc32 crc32c gamma lgamma uuidv4 uuidv7"),
+];
+
 /// Operators. Each is what it is in `pg_catalog` for every type there.
 const OPERATORS: &[&str] =
     &["!! !~ !~* !~~ !~~* # ## #- #> #>> % & && &< &<| &> * *< *<= *<> *= *> *>= + - -> ->> -|- / < <-> << \
@@ -275,6 +293,14 @@ membership! {
     reads_xml, XML_READERS;
 }
 
+/// The version of PostgreSQL that brought a function, when it may be newer than the server.
+pub(crate) fn since(name: &str) -> Option<u32> {
+    SINCE
+        .iter()
+        .find(|(_, names)| names.split_ascii_whitespace().any(|newer| newer == name))
+        .map(|(since, _)| *since)
+}
+
 /// Whether a text names a type that input can be tried for without running code or looking things up.
 pub(crate) fn is_type_in_words(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
@@ -338,6 +364,13 @@ mod tests {
         let exceptions =
             ["pg_column_size", "pg_input_is_valid", "pg_size_bytes", "pg_size_pretty", "pg_typeof"];
         assert_eq!(both, exceptions);
+    }
+
+    #[test]
+    fn what_came_with_a_version_is_on_the_list() {
+        for (_, names) in SINCE {
+            assert!(names.split_ascii_whitespace().all(is_function), "{names}");
+        }
     }
 
     #[test]

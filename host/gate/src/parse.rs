@@ -17,13 +17,21 @@ pub(crate) fn tree(text: &str, scan: &Scan) -> Result<ParseResult, Box<Refusal>>
     }
 }
 
+fn too_deep() -> Box<Refusal> {
+    Refusal::new(RejectionCode::TooDeep, "the statement is nested too deeply to be read")
+}
+
 /// A refusal for a text that the grammar cannot read.
 pub(crate) fn unreadable(text: &str, error: &Error, scan: Option<&Scan>) -> Box<Refusal> {
+    if matches!(error, Error::Decode(_)) {
+        return too_deep();
+    }
     let (Error::Parse(said) | Error::Scan(said)) = error else {
         return Refusal::new(RejectionCode::Syntax, "PostgreSQL cannot read the statement");
     };
-    if said.contains("stack depth limit") || said.contains("memory exhausted") {
-        return Refusal::new(RejectionCode::TooDeep, "the statement is nested too deeply to be read");
+    if ["stack depth limit", "memory exhausted", "nested too deeply"].iter().any(|limit| said.contains(limit))
+    {
+        return too_deep();
     }
     let refusal =
         Refusal::new(RejectionCode::Syntax, format!("PostgreSQL cannot read the statement: {said}"))

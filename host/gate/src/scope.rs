@@ -48,19 +48,39 @@ pub(crate) struct Value {
     pub(crate) origin: Option<Arc<ColumnRef>>,
     /// How many bytes of it the text itself could have made.
     pub(crate) bytes: u64,
+    /// The largest whole number that the text itself could have made of it.
+    pub(crate) count: u64,
 }
 
-/// What a stored value counts for in an estimate.
+/// The bytes that a stored value counts for in an estimate.
 pub(crate) const STORED_BYTES: u64 = 32;
+
+/// The number that a stored value counts for in an estimate.
+pub(crate) const STORED_COUNT: u64 = 100;
+
+/// A number of which nothing is known.
+pub(crate) const UNBOUNDED: u64 = u64::MAX;
 
 impl Value {
     /// A value of no special type.
     pub(crate) const fn plain(bytes: u64) -> Self {
-        Self { kind: Kind::Plain, origin: None, bytes }
+        Self { kind: Kind::Plain, origin: None, bytes, count: UNBOUNDED }
     }
 
+    /// True or false.
+    pub(crate) const fn truth() -> Self {
+        Self { kind: Kind::Plain, origin: None, bytes: 1, count: 1 }
+    }
+
+    /// A stored value.
     pub(crate) const fn of(kind: Kind) -> Self {
-        Self { kind, origin: None, bytes: STORED_BYTES }
+        Self { kind, origin: None, bytes: STORED_BYTES, count: STORED_COUNT }
+    }
+
+    /// The same with another largest number.
+    pub(crate) fn counted(mut self, count: u64) -> Self {
+        self.count = count;
+        self
     }
 
     /// The same, but no longer a column's own value.

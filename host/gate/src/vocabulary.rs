@@ -13,7 +13,7 @@ use crate::extensions;
 use crate::functions;
 use crate::policy::Policy;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, STORED_BYTES, Value, nearest};
+use crate::scope::{Column, STORED_BYTES, STORED_COUNT, Value, nearest};
 
 /// A listed relation with the columns a query sees.
 #[derive(Debug)]
@@ -156,6 +156,7 @@ impl Vocabulary {
                         column: column.name.clone(),
                     })),
                     bytes: STORED_BYTES,
+                    count: STORED_COUNT,
                 },
             })
             .collect();
@@ -218,7 +219,7 @@ impl Vocabulary {
 
     /// Whether a call of this name runs only known code.
     pub(crate) fn function(&self, schema: Option<&str>, name: &str) -> Result<Callee, Box<Refusal>> {
-        let builtin = functions::is_function(name);
+        let builtin = functions::is_function(name) && !self.is_newer(name);
         match schema {
             Some("pg_catalog") if builtin => Ok(Callee::Builtin),
             Some("pg_catalog") => Err(self.refused_function(schema, name)),
@@ -235,6 +236,11 @@ impl Vocabulary {
             }
             None => self.outside_function(None, name),
         }
+    }
+
+    /// Whether the server is older than the function.
+    fn is_newer(&self, name: &str) -> bool {
+        functions::since(name).is_some_and(|since| self.catalogue.server_version < since * 10_000)
     }
 
     fn visible(&self, schema: &str) -> bool {
@@ -299,7 +305,10 @@ impl Vocabulary {
                 format!("the function {shown} is out of bounds"),
             );
         }
-        let hint = functions::dialect_hint(name)
+        let newer = functions::since(name).filter(|_| self.is_newer(name));
+        let hint = newer
+            .map(|since| format!("{name} needs PostgreSQL {since}, the server is older."))
+            .or_else(|| functions::dialect_hint(name))
             .or_else(|| functions::nearest(name).map(|near| format!("Did you mean {near}?")));
         Refusal::new(RejectionCode::UnknownFunction, format!("there is no known function {shown}"))
             .maybe_hint(hint)

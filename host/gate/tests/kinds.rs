@@ -109,6 +109,26 @@ fn each_kind_of_trespass_has_its_code() {
         ("SELECT repeat('x', 1000000)", "large-value"),
         ("SELECT repeat('x', 1000 * 1000)", "large-value"),
         ("SELECT repeat('x', (SELECT 1000000))", "large-value"),
+        ("SELECT repeat('x', abs(-900000000))", "large-value"),
+        ("SELECT repeat('x', n) FROM (VALUES (900000000)) v(n)", "large-value"),
+        ("SELECT repeat('x', n) FROM (SELECT 30000 * 30000 AS n) v", "large-value"),
+        ("SELECT lpad('x', qty * 900000) FROM lines", "large-value"),
+        ("SELECT rpad('x', (qty / 0.0001)::int) FROM lines", "large-value"),
+        ("SELECT repeat('x', ('9' || '00000000')::int)", "large-value"),
+        ("SELECT repeat('x', '0x35A4E900'::int)", "large-value"),
+        ("SELECT repeat('x', exp(20)::int)", "large-value"),
+        ("SELECT repeat('x', extract(epoch FROM now())::int)", "large-value"),
+        ("SELECT repeat('x', unnest(ARRAY[1, 900000000]))", "large-value"),
+        ("SELECT repeat('x', n) FROM json_to_record('{\"n\":900000000}') AS r(n int)", "large-value"),
+        ("SELECT repeat('x', v::int) FROM jsonb_array_elements_text('[900000000]') e(v)", "large-value"),
+        ("SELECT repeat('x', greatest(qty, 900000000)) FROM lines", "large-value"),
+        ("SELECT repeat('x', CASE WHEN true THEN 900000000 END)", "large-value"),
+        (
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n * 10 FROM t WHERE n < 900000000) SELECT repeat('x', n) FROM t",
+            "large-value",
+        ),
+        ("SELECT polygon(90000000, '<(0,0),1>'::circle)", "large-value"),
+        ("SELECT npoints(polygon(n, '<(0,0),1>'::circle)) FROM (VALUES (90000000)) v(n)", "large-value"),
         ("SELECT repeat(repeat('x', 9000), 9000)", "large-value"),
         ("SELECT replace(repeat('x', 9000), 'x', repeat('y', 9000))", "large-value"),
         ("WITH a AS (SELECT repeat('x', 9000) AS v) SELECT repeat(v, 9000) FROM a", "large-value"),
@@ -145,11 +165,47 @@ fn each_kind_of_trespass_has_its_code() {
         ("SELECT * FROM orders\u{200b}", "hidden-character"),
         ("SELECT 1 AS \"a\u{200d}b\"", "hidden-character"),
         ("SELECT 1 AS U&\"a\\200Bb\"", "hidden-character"),
+        ("SELECT 1 AS \"a\u{fe0f}\"", "hidden-character"),
+        ("SELECT 1 AS a\u{34f}b", "hidden-character"),
+        ("SELECT 1 AS a\u{17b5}b", "hidden-character"),
+        ("SELECT 1 AS \"a\u{e0101}\"", "hidden-character"),
+        ("SELECT 1 AS U&\"a\\2800\"", "hidden-character"),
+        ("SELECT 1 AS a\u{a0}b", "hidden-character"),
         ("SELECT `name` FROM customers", "syntax-error"),
+        // Newer than the server
+        ("SELECT random(1, 6)", "unknown-function"),
+        ("SELECT any_value(name) FROM customers", "unknown-function"),
+        ("SELECT pg_catalog.uuidv7()", "unknown-function"),
+        ("SELECT casefold(name) FROM customers", "unknown-function"),
+        ("SELECT array_shuffle(tags) FROM customers", "unknown-function"),
+        ("SELECT date_add(now(), '1 day')", "unknown-function"),
     ] {
         match gate.check(sql) {
             Err(rejection) => assert_eq!(rejection.code.as_str(), code, "{sql}: {rejection}"),
             Ok(_) => panic!("{sql}: approved, wanted {code}"),
+        }
+    }
+}
+
+#[test]
+fn a_chain_that_is_too_long_is_too_deep() {
+    let gate = shop::gate(150_018);
+    for links in [1_100, 2_000, 3_500, 5_000] {
+        for (first, link) in
+            [("'a'", " || 'a'"), ("1", " + 1"), ("SELECT 1", " UNION SELECT 1"), ("true", " AND true")]
+        {
+            let select = if first.starts_with("SELECT") { "" } else { "SELECT " };
+            let sql = format!("{select}{first}{}", link.repeat(links));
+            // A chain of AND is one node of the tree, however long it is.
+            if let Err(rejection) = gate.check(&sql) {
+                let code = rejection.code.as_str();
+                assert!(
+                    matches!(code, "too-deep" | "too-many-tokens" | "too-long"),
+                    "{links} {link}: {code}: {rejection}"
+                );
+            } else {
+                assert_eq!(link, " AND true", "{links}");
+            }
         }
     }
 }
@@ -184,6 +240,13 @@ fn honest_statements_are_accepted() {
          substring(rest from position(',' in rest) + 1) FROM t WHERE rest <> '') SELECT part FROM t",
         "SELECT sum(total) OVER w FROM orders WINDOW w AS (PARTITION BY status ORDER BY placed_at)",
         "SELECT total AS t FROM orders ORDER BY t",
+        "SELECT repeat('*', qty), lpad('x', qty + 3), repeat('-', least(n, 40)) FROM lines, (SELECT exp(qty)::int AS n FROM lines) q",
+        "SELECT repeat('#', count(*)::int), repeat('#', (100 * sum(qty) / 1000)::int) FROM lines",
+        "SELECT repeat('#', (20 * n / max(n) OVER ())::int) FROM (SELECT count(*) AS n FROM lines GROUP BY order_id) q",
+        "WITH RECURSIVE t AS (SELECT id, name, 0 AS level FROM customers UNION ALL SELECT o.id, t.name, t.level + 1 FROM orders o \
+         JOIN t ON t.id = o.customer_id) SELECT repeat('  ', level) || name FROM t",
+        "SELECT polygon(12, '<(0,0),1>'::circle), polygon('<(0,0),1>'::circle), lpad(id::text, 8, '0') FROM orders",
+        "SELECT rpad(name, greatest(length(name), 30), '.') FROM customers",
     ] {
         if let Err(rejection) = gate.check(sql) {
             panic!("{sql}: {}: {rejection}", rejection.code);

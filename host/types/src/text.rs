@@ -38,6 +38,11 @@ impl fmt::Display for HiddenCharacter {
 /// What kind of hidden character this is, if it is one that `place` refuses.
 #[must_use]
 pub fn hidden(character: char, place: Place) -> Option<&'static str> {
+    if place == Place::Identifier
+        && let Some(what) = misleading(character)
+    {
+        return Some(what);
+    }
     match character {
         '\t' | '\n' | '\r' => None,
         '\0' => Some("NUL"),
@@ -53,6 +58,21 @@ pub fn hidden(character: char, place: Place) -> Option<&'static str> {
         '\u{2028}' | '\u{2029}' => Some("line or paragraph separator"),
         '\u{fff9}'..='\u{fffb}' => Some("interlinear annotation"),
         '\u{e0000}'..='\u{e007f}' => Some("tag character"),
+        _ => None,
+    }
+}
+
+/// Characters that a prose may need and that make two names look alike.
+fn misleading(character: char) -> Option<&'static str> {
+    match character {
+        '\u{fe00}'..='\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{e0100}'..='\u{e01ef}' => {
+            Some("variation selector")
+        }
+        '\u{34f}' => Some("combining grapheme joiner"),
+        '\u{17b4}' | '\u{17b5}' => Some("invisible vowel"),
+        '\u{2800}' => Some("blank Braille pattern"),
+        // The ASCII space is plain to see between its quotes, and tabs and line ends are judged for every place.
+        _ if character.is_whitespace() && !character.is_ascii() => Some("space that is not ASCII"),
         _ => None,
     }
 }
@@ -180,6 +200,17 @@ mod tests {
     fn joiners_are_spelling_in_prose_only() {
         assert_eq!(hidden('\u{200d}', Place::Prose), None);
         assert!(hidden('\u{200d}', Place::Identifier).is_some());
+    }
+
+    #[test]
+    fn what_makes_names_look_alike_is_refused_in_names_only() {
+        for character in ['\u{fe0f}', '\u{34f}', '\u{17b4}', '\u{17b5}', '\u{e0100}', '\u{2800}', '\u{a0}'] {
+            assert_eq!(hidden(character, Place::Prose), None, "{character:?}");
+            assert!(hidden(character, Place::Identifier).is_some(), "{character:?}");
+        }
+        for character in [' ', 'é', '\u{301}', '\u{93e}', '顧'] {
+            assert_eq!(hidden(character, Place::Identifier), None, "{character:?}");
+        }
     }
 
     #[test]

@@ -5,11 +5,10 @@ use pg_query::protobuf::{AConst, FuncCall, TypeCast, a_const};
 
 use super::expression::array_of;
 use super::names::strings;
-use super::types::stored;
-use super::{Checked, Walk, inner, unsupported};
+use super::{Checked, Walk, counts, inner, unsupported};
 use crate::functions;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Kind, Scope, Value};
+use crate::scope::{Kind, STORED_COUNT, Scope, Value};
 use crate::vocabulary::Callee;
 
 impl Walk<'_> {
@@ -28,6 +27,9 @@ impl Walk<'_> {
         // Newer grammars read this name as a keyword and add the schema themselves; an older server looks it up.
         let schema = schema.filter(|_| !(name == "json_object" && self.server_version() < 160_000));
         let callee = self.vocabulary.function(schema, name).map_err(|refusal| refusal.at(call.location))?;
+        if callee == Callee::Builtin && name == "random" && !call.args.is_empty() {
+            self.has_version(17, "random with bounds", call.location)?;
+        }
         self.seen.functions.insert(name.to_owned());
         self.facts.function(self.as_written(schema, name, call.location));
 
@@ -52,8 +54,12 @@ impl Walk<'_> {
             Callee::Builtin => self.built_bytes(call, name, &values)?,
             Callee::Known => values.iter().fold(32_u64, |sum, value| sum.saturating_add(value.bytes)),
         };
+        let count = match callee {
+            Callee::Builtin => self.count_of_call(call, name, &values),
+            Callee::Known => counts::largest(&values).max(STORED_COUNT),
+        };
         let kind = self.result_kind(name, callee, values);
-        Ok(Value { kind, origin: None, bytes })
+        Ok(Value { kind, origin: None, bytes, count })
     }
 
     /// The name as the text has it: the grammar puts `pg_catalog` before names that it makes up.
@@ -149,13 +155,13 @@ impl Walk<'_> {
         if name == "unnest" && values.len() == 1 && values.iter().any(|value| self.is_tsvector(value)) {
             let fields = ["lexeme", "positions", "weights"];
             let fields =
-                fields.map(|name| crate::scope::Column { name: name.into(), value: stored(Kind::Plain) });
+                fields.map(|name| crate::scope::Column { name: name.into(), value: Value::of(Kind::Plain) });
             return Kind::Row(fields.into());
         }
         if let Some(columns) = functions::record_columns(name).filter(|columns| columns.len() > 1) {
             let fields = columns
                 .iter()
-                .map(|column| crate::scope::Column { name: (*column).into(), value: stored(Kind::Plain) });
+                .map(|column| crate::scope::Column { name: (*column).into(), value: Value::of(Kind::Plain) });
             return Kind::Row(fields.collect());
         }
         let Some(first) = values.into_iter().next() else { return Kind::Plain };

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use pg_query::NodeEnum;
-use pg_query::protobuf::{AConst, AExpr, AExprKind, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const};
+use pg_query::protobuf::{
+    AConst, AExpr, AExprKind, MinMaxOp, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const,
+};
 
 use super::names::strings;
-use super::{Checked, Walk, inner, unsupported};
+use super::{Checked, Walk, counts, inner, unsupported};
 use crate::facts::ComparedLiteral;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Kind, Scope, Value};
+use crate::scope::{Column, Kind, STORED_COUNT, Scope, Value};
 
 impl Walk<'_> {
     /// An expression whose value is only handed on: here a column may bring its own code, since none of it runs.
@@ -59,7 +61,9 @@ impl Walk<'_> {
 
     fn expression(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
         match node {
-            NodeEnum::AConst(constant) => Ok(Value::plain(constant_bytes(constant))),
+            NodeEnum::AConst(constant) => {
+                Ok(Value::plain(constant_bytes(constant)).counted(counts::of_constant(constant)))
+            }
             NodeEnum::ColumnRef(reference) => self.column(reference, scope),
             NodeEnum::ParamRef(parameter) => Err(Refusal::new(
                 RejectionCode::StrayParameter,
@@ -70,17 +74,17 @@ impl Walk<'_> {
             NodeEnum::AExpr(expression) => self.operation(expression, scope),
             NodeEnum::BoolExpr(expression) => {
                 self.all(&expression.args, scope)?;
-                Ok(Value::plain(1))
+                Ok(Value::truth())
             }
             NodeEnum::NullTest(test) => {
                 if let Some(node) = inner(&test.arg) {
                     self.output(node, scope)?;
                 }
-                Ok(Value::plain(1))
+                Ok(Value::truth())
             }
             NodeEnum::BooleanTest(test) => {
                 self.maybe(inner(&test.arg), scope)?;
-                Ok(Value::plain(1))
+                Ok(Value::truth())
             }
             NodeEnum::FuncCall(call) => self.call(call, scope),
             NodeEnum::TypeCast(cast) => self.cast(cast, scope),
@@ -94,18 +98,24 @@ impl Walk<'_> {
                 }
                 results.extend(self.maybe(inner(&case.defresult), scope)?);
                 let bytes = results.iter().map(|value| value.bytes).max().unwrap_or_default();
-                Ok(Value { kind: together(&results), origin: None, bytes })
+                Ok(Value { kind: together(&results), origin: None, bytes, count: counts::largest(&results) })
             }
             NodeEnum::CoalesceExpr(coalesce) => {
                 let values = self.all(&coalesce.args, scope)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
                 let kind = together(&values);
-                Ok(Value { kind, origin: None, bytes })
+                Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
             }
             NodeEnum::MinMaxExpr(minmax) => {
                 let values = self.all(&minmax.args, scope)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
-                Ok(Value { kind: together(&values), origin: None, bytes })
+                // LEAST is how a careful writer bounds a number.
+                let count = if minmax.op == MinMaxOp::IsLeast as i32 {
+                    values.iter().map(|value| value.count).min().unwrap_or_default()
+                } else {
+                    counts::largest(&values)
+                };
+                Ok(Value { kind: together(&values), origin: None, bytes, count })
             }
             NodeEnum::SqlvalueFunction(function) => {
                 use SqlValueFunctionOp as Op;
@@ -133,7 +143,7 @@ impl Walk<'_> {
                 let values = self.all(&array.elements, scope)?;
                 let bytes = values.iter().fold(0_u64, |sum, value| sum.saturating_add(value.bytes));
                 let kind = array_of(together(&values));
-                Ok(Value { kind, origin: None, bytes })
+                Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
             }
             NodeEnum::RowExpr(row) => {
                 let mut fields: Vec<Column> = Vec::with_capacity(row.args.len());
@@ -147,7 +157,8 @@ impl Walk<'_> {
                         None => add(self.output(node, scope)?),
                     }
                 }
-                Ok(Value::of(Kind::Row(fields.into())))
+                let count = fields.iter().map(|field| field.value.count).max().unwrap_or_default();
+                Ok(Value::of(Kind::Row(fields.into())).counted(count))
             }
             NodeEnum::AIndirection(indirection) => {
                 let base = inner(&indirection.arg).ok_or_else(|| unsupported("this expression"))?;
@@ -162,7 +173,7 @@ impl Walk<'_> {
                 for node in grouping.args.iter().filter_map(|node| node.node.as_ref()) {
                     self.output(node, scope)?;
                 }
-                Ok(Value::plain(4))
+                Ok(Value::plain(4).counted(STORED_COUNT))
             }
             NodeEnum::XmlExpr(xml) => self.xml(xml, scope),
             NodeEnum::XmlSerialize(serialize) => {
@@ -246,10 +257,16 @@ impl Walk<'_> {
             if name == "^" {
                 self.exponent(node, link.location)?;
             }
+            let count = counts::of_operator(
+                name,
+                left.as_ref().map(|value| value.count),
+                right.as_ref().map_or(0, |value| value.count),
+                node,
+            );
             let (a, b) = (left.map_or(0, |value| value.bytes), right.map_or(0, |value| value.bytes));
             let bytes = if name == "||" { a.saturating_add(b) } else { a.max(b).max(8) };
             self.small_enough(bytes, link.location)?;
-            left = Some(Value::plain(bytes));
+            left = Some(Value::plain(bytes).counted(count));
         }
         Ok(left.unwrap_or(Value::plain(0)))
     }
@@ -293,7 +310,7 @@ impl Walk<'_> {
         };
         self.compared(expression, left.as_ref(), right.as_ref());
         if kind != AExprKind::AexprNullif {
-            return Ok(Value::plain(1));
+            return Ok(Value::truth());
         }
         // The result is the left side. Is that a literal, then its type is that of the right side.
         let left = left.unwrap_or(Value::plain(8)).computed();
@@ -384,17 +401,17 @@ impl Walk<'_> {
         let columns = self.select(query, scope)?;
         let first = || columns.first().map_or(Value::plain(0), |column| column.value.clone());
         match SubLinkType::try_from(link.sub_link_type) {
-            Ok(SubLinkType::ExistsSublink) => Ok(Value::plain(1)),
+            Ok(SubLinkType::ExistsSublink) => Ok(Value::truth()),
             Ok(SubLinkType::ExprSublink) => Ok(first()),
             Ok(SubLinkType::ArraySublink) => {
                 let value = first();
-                Ok(Value { kind: array_of(value.kind), origin: None, bytes: value.bytes })
+                Ok(Value { kind: array_of(value.kind.clone()), ..value.computed() })
             }
             Ok(SubLinkType::AnySublink | SubLinkType::AllSublink | SubLinkType::RowcompareSublink) => {
                 for column in columns.iter() {
                     self.usable(&column.value, link.location)?;
                 }
-                Ok(Value::plain(1))
+                Ok(Value::truth())
             }
             _ => Err(unsupported("this subquery").at(link.location)),
         }
@@ -424,7 +441,7 @@ impl Walk<'_> {
                         }
                         other => other,
                     };
-                    Value { kind, origin: None, bytes: value.bytes }
+                    Value { kind, origin: None, bytes: value.bytes, count: value.count }
                 }
                 _ => return Err(unsupported("a star in this place").at(at)),
             };
@@ -438,7 +455,9 @@ impl Walk<'_> {
         match fields.iter().find(|field| *field.name == *name) {
             Some(field) => {
                 self.note(&field.value);
-                Ok(field.value.clone())
+                // The fields of an anonymous row are known each; those of a named type only with the whole.
+                let whole = if matches!(value.kind, Kind::Row(_)) { 0 } else { value.count };
+                Ok(field.value.clone().counted(field.value.count.max(whole)))
             }
             None => {
                 let near = crate::scope::nearest(name, fields.iter().map(|field| &*field.name));

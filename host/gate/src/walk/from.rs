@@ -12,7 +12,7 @@ use super::names::{figure, renamed, strings};
 use super::{Checked, Walk, inner, unsupported};
 use crate::functions;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Cte, Item, Kind, Level, Scope, Value};
+use crate::scope::{Column, Cte, Item, Kind, Level, STORED_COUNT, Scope, UNBOUNDED, Value};
 
 /// What one element of FROM gives: the columns of its result, and what can be named.
 struct Element {
@@ -144,6 +144,9 @@ impl Walk<'_> {
             let alias = element.alias.as_ref().filter(|_| alone).map(|alias| alias.aliasname.as_str());
             let (mut given, single) =
                 self.function_columns(&called, call, &value, definitions, alias, alias_names)?;
+            for column in &mut given {
+                column.value.count = column.value.count.max(value.count);
+            }
             if single && element.functions.len() == 1 && !element.ordinality {
                 scalar = given.first().map(|column| column.value.clone());
             }
@@ -151,7 +154,7 @@ impl Walk<'_> {
             name.get_or_insert(called);
         }
         if element.ordinality {
-            columns.push(Column { name: "ordinality".into(), value: Value::plain(8) });
+            columns.push(Column { name: "ordinality".into(), value: Value::plain(8).counted(STORED_COUNT) });
         }
         let mut item = self.aliased(name.as_deref(), element.alias.as_ref(), columns.into(), -1)?;
         item.scalar = scalar;
@@ -259,7 +262,10 @@ impl Walk<'_> {
             for node in [inner(&column.colexpr), inner(&column.coldefexpr)].into_iter().flatten() {
                 self.computed(node, scope)?;
             }
-            columns.push(Column { name: column.colname.as_str().into(), value: Value::of(kind) });
+            columns.push(Column {
+                name: column.colname.as_str().into(),
+                value: Value::of(kind).counted(UNBOUNDED),
+            });
         }
         Ok(single(self.aliased(Some("xmltable"), table.alias.as_ref(), columns.into(), table.location)?))
     }
@@ -297,7 +303,10 @@ impl Walk<'_> {
                 Some(of) => self.type_name(of, column.location)?,
                 None => Kind::Plain,
             };
-            columns.push(Column { name: column.name.as_str().into(), value: Value::of(kind) });
+            columns.push(Column {
+                name: column.name.as_str().into(),
+                value: Value::of(kind).counted(UNBOUNDED),
+            });
         }
         Ok(())
     }

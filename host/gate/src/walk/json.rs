@@ -5,7 +5,7 @@ use pg_query::protobuf::{JsonAggConstructor, JsonBehavior, JsonOutput, JsonValue
 
 use super::expression::location;
 use super::{Checked, Walk, inner, unsupported};
-use crate::scope::{Kind, Scope, Value};
+use crate::scope::{Kind, Scope, UNBOUNDED, Value};
 
 impl Walk<'_> {
     /// The SQL/JSON constructs, each as new as the server must be; anything else is not known.
@@ -91,7 +91,7 @@ impl Walk<'_> {
             }
             _ => return Err(unsupported("this expression").at(location(node))),
         }
-        Ok(Value::of(kind))
+        Ok(Value::of(kind).counted(UNBOUNDED))
     }
 
     pub(super) fn json_value(&mut self, value: &JsonValueExpr, scope: &Scope<'_>) -> Checked<()> {

@@ -6,7 +6,7 @@ use pg_query::protobuf::{AConst, AExprKind, FuncCall, Node, a_const};
 use super::names::strings;
 use super::{Checked, Walk, inner};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Value};
+use crate::scope::{Column, UNBOUNDED, Value};
 
 /// Largest constant exponent: numeric powers grow in digits and in time.
 const EXPONENT: i128 = 1_000;
@@ -14,6 +14,8 @@ const EXPONENT: i128 = 1_000;
 const FACTORIAL: i128 = 2_000;
 /// Several series together may make this many times what one may.
 const SERIES_TOGETHER: u64 = 10;
+/// Bytes of a point.
+const POINT_BYTES: u64 = 16;
 /// Aggregates over series may build this many times what one value may.
 const AGGREGATED: u64 = 64;
 
@@ -62,8 +64,12 @@ impl Walk<'_> {
         let sum = values.iter().fold(0_u64, |sum, value| sum.saturating_add(value.bytes));
         let at = call.location;
         let built = match name {
-            "repeat" => bytes(0).max(1).saturating_mul(self.repetitions(argument(1), at)?),
-            "lpad" | "rpad" => self.repetitions(argument(1), at)?,
+            "repeat" => bytes(0).max(1).saturating_mul(self.repetitions(argument(1), values.get(1), at)?),
+            "lpad" | "rpad" => self.repetitions(argument(1), values.get(1), at)?,
+            // A polygon of so many points about a circle.
+            "polygon" if values.len() > 1 => {
+                POINT_BYTES * self.repetitions(argument(0), values.first(), at)?
+            }
             "array_fill" => {
                 let elements = argument(1).and_then(dimensions).ok_or_else(|| {
                     large("the size of array_fill must be written as numbers: ARRAY[3, 4]").at(at)
@@ -126,20 +132,20 @@ impl Walk<'_> {
     }
 
     /// How often something is repeated, when the text says; a bound of that when the data says.
-    fn repetitions(&self, node: Option<&NodeEnum>, location: i32) -> Checked<u64> {
-        let Some(node) = node else { return Ok(1) };
-        let limit = i128::from(self.limits.repetitions);
-        let count = match constant(node) {
-            Some(count) => count,
-            None => largest_literal(node, 0),
-        };
-        if count > limit {
-            return Err(self.too_many(u64::try_from(count).unwrap_or(u64::MAX), location));
+    fn repetitions(&self, node: Option<&NodeEnum>, value: Option<&Value>, location: i32) -> Checked<u64> {
+        let limit = self.limits.repetitions;
+        if let Some(count) = node.and_then(constant) {
+            // Less than nothing is nothing.
+            let count = u64::try_from(count.max(0)).unwrap_or(UNBOUNDED);
+            return if count > limit { Err(self.too_many(count, location)) } else { Ok(count) };
         }
-        Ok(match constant(node) {
-            Some(count) => u64::try_from(count).unwrap_or(0),
-            None => 1_000,
-        })
+        match value.map_or(1, |value| value.count) {
+            UNBOUNDED => Err(large("how often something is repeated has no bound here")
+                .at(location)
+                .hint("Bound it: least(n, 100).")),
+            count if count > limit => Err(self.too_many(count, location).hint("Bound it: least(n, 100).")),
+            _ => Ok(1_000.min(limit)),
+        }
     }
 
     fn too_many(&self, count: u64, location: i32) -> Box<Refusal> {
@@ -197,7 +203,7 @@ fn unnamed(node: &NodeEnum) -> &NodeEnum {
 }
 
 /// The whole number an expression of literals has.
-fn constant(node: &NodeEnum) -> Option<i128> {
+pub(super) fn constant(node: &NodeEnum) -> Option<i128> {
     match node {
         NodeEnum::AConst(AConst { val: Some(value), .. }) => match value {
             a_const::Val::Ival(number) => Some(i128::from(number.ival)),

@@ -1,6 +1,7 @@
 //! The walk: our own match over PostgreSQL's tree. What it does not know it denies.
 
 mod call;
+mod counts;
 mod expression;
 mod from;
 mod json;
@@ -139,6 +140,16 @@ impl<'w> Walk<'w> {
         Err(Refusal::new(RejectionCode::OtherDatabase, message)
             .at(location)
             .hint("Leave the database out: a name starts with its schema."))
+    }
+
+    /// Refuses a form of a function that is newer than the connected server.
+    fn has_version(&self, major: u32, what: &str, location: i32) -> Checked<()> {
+        if self.server_version() >= major * 10_000 {
+            return Ok(());
+        }
+        Err(Refusal::new(RejectionCode::UnknownFunction, format!("there is no {what} here"))
+            .at(location)
+            .hint(format!("It needs PostgreSQL {major}, the server is older.")))
     }
 
     /// Refuses syntax that is newer than the connected server.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use pg_query::NodeEnum;
 use pg_query::protobuf::{CommonTableExpr, Node, SelectStmt, SetOperation, SortBy, WindowDef, WithClause};
 
+use super::counts::accelerates;
 use super::limits::TURN_BYTES;
 use super::names::{figure, find_in, renamed, strings};
 use super::{Checked, Walk, inner, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Cte, Item, Kind, Level, Scope, Value};
+use crate::scope::{Column, Cte, Item, Kind, Level, STORED_COUNT, Scope, UNBOUNDED, Value};
 
 impl Walk<'_> {
     /// A query; its output columns.
@@ -144,8 +145,15 @@ impl Walk<'_> {
             let first = walk.select(left, &scope)?;
             let inside = scope.with_cte(name, Cte::Known(renamed(&first, names)));
             let second = walk.select(right, &inside)?;
-            walk.turns(right, &first, name, names, &scope)?;
-            let columns = walk.united(&first, &second)?;
+            let accelerates = walk.turns(right, &first, name, names, &scope)?;
+            let mut columns = walk.united(&first, &second)?;
+            if accelerates {
+                let unbounded = |column: &Column| Column {
+                    value: column.value.clone().counted(UNBOUNDED),
+                    ..column.clone()
+                };
+                columns = columns.iter().map(unbounded).collect();
+            }
             if !query.all {
                 columns.iter().try_for_each(|column| walk.comparable(&column.value, -1))?;
             }
@@ -154,7 +162,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Two more turns of a recursive query, with values of a known size, to see whether they multiply.
+    /// Two more turns of a recursive query, with values of a known size, to see whether they multiply. Values that do are
+    /// refused; whether numbers do is the answer.
     fn turns(
         &mut self,
         right: &SelectStmt,
@@ -162,10 +171,11 @@ impl Walk<'_> {
         name: &str,
         names: &[Arc<str>],
         scope: &Scope<'_>,
-    ) -> Checked<()> {
+    ) -> Checked<bool> {
         let mut turn: Vec<Column> = first.to_vec();
         for column in &mut turn {
             column.value.bytes = TURN_BYTES;
+            column.value.count = STORED_COUNT;
         }
         let mut sizes = Vec::new();
         for _ in 0..2 {
@@ -173,12 +183,16 @@ impl Walk<'_> {
             let next = self.select(right, &inside)?;
             for (column, next) in turn.iter_mut().zip(next.iter()) {
                 column.value.bytes = next.value.bytes;
+                column.value.count = next.value.count;
             }
             sizes.push(turn.clone());
         }
         match sizes.as_slice() {
-            [before, after] => self.grows_slowly(before, after),
-            _ => Ok(()),
+            [before, after] => {
+                self.grows_slowly(before, after)?;
+                Ok(accelerates(before, after))
+            }
+            _ => Ok(false),
         }
     }
 
@@ -256,6 +270,7 @@ impl Walk<'_> {
             value.origin = None;
         }
         value.bytes = value.bytes.max(other.bytes);
+        value.count = value.count.max(other.count);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use pg_query::protobuf::{AConst, TypeCast, TypeName, a_const};
 use super::names::strings;
 use super::{Checked, Walk, inner, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Kind, STORED_BYTES, Scope, Value};
+use crate::scope::{Kind, Scope, Value};
 
 /// Largest length that `char(n)` and `bit(n)` may pad to.
 const PADDED_LENGTH: i32 = 10_000;
@@ -23,7 +23,8 @@ impl Walk<'_> {
         }
         let value = self.computed(node, scope)?;
         let padded = padding(of).map_or(0, i64::from);
-        Ok(Value { kind, origin: None, bytes: value.bytes.max(u64::try_from(padded).unwrap_or_default()) })
+        let bytes = value.bytes.max(u64::try_from(padded).unwrap_or_default());
+        Ok(Value { kind, origin: None, bytes, count: value.count })
     }
 
     /// A type that is named in the text.
@@ -68,9 +69,4 @@ fn padding(of: &TypeName) -> Option<i32> {
         NodeEnum::AConst(AConst { val: Some(a_const::Val::Ival(length)), .. }) => Some(length.ival),
         _ => None,
     }
-}
-
-/// A stored value of this kind.
-pub(super) const fn stored(kind: Kind) -> Value {
-    Value { kind, origin: None, bytes: STORED_BYTES }
 }
