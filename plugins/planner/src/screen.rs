@@ -1,9 +1,13 @@
 //! Questions that no database answers, told apart before anything is looked up.
 
-use airlock_plugin_sdk::Host;
+use airlock_plugin_sdk::contract::retrieval::Term;
 use airlock_plugin_sdk::question::grammar::{Op, Reading};
-use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::question::tokens::TokenKind;
+use airlock_plugin_sdk::question::{names, stems};
+use airlock_plugin_sdk::{Host, TableRef};
+
+/// Longest chain of keys from a measure to the things it ranks.
+const HOPS: u32 = 3;
 
 /// What becomes of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,12 +184,30 @@ fn undefined(host: &impl Host, question: &str, reading: &Reading, words: &[&str]
 /// Questions that say what to rank by: measures of the glossary, so that each of them can be answered.
 fn options(host: &impl Host, question: &str, noun: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for term in host.near_terms(&format!("{question} revenue sales amount number count"), 50) {
-        let plain = term.metric_sql.is_some() && !term.name.contains(" by ");
+    let terms = host.near_terms(&format!("{question} revenue sales amount number count"), 50);
+    // A measure is not ranked by another one: `best sales`.
+    let measure = terms.iter().any(|term| {
+        std::iter::once(&term.name).chain(&term.synonyms).any(|name| name.eq_ignore_ascii_case(noun))
+    });
+    // Each row of the measure must lead to one of the things that are ranked, or the option could not be answered.
+    let stemmed = stems::stem(noun);
+    let thing = host.tables().into_iter().map(|summary| summary.table).find(|table| {
+        let words = names::name_words(&table.name);
+        matches!(words.as_slice(), [only] if stems::stem(only) == stemmed)
+    });
+    let leads = |from: &TableRef| {
+        let Some(thing) = &thing else { return false };
+        let mut here = from.clone();
+        host.join_path(from, thing, HOPS).iter().all(|join| {
+            let forward = join.from == here && join.many_to_one;
+            here = join.to.clone();
+            forward
+        }) && here == *thing
+    };
+    let ranks = |term: &Term| !measure && term.metric_sql.is_some() && term.table.as_ref().is_some_and(leads);
+    for term in terms.iter().filter(|term| ranks(term)) {
         let option = format!("Top 5 {noun} by {}", term.name);
-        let names = std::iter::once(&term.name).chain(&term.synonyms);
-        let same = names.into_iter().any(|name| name.eq_ignore_ascii_case(noun));
-        if plain && !same && !found.contains(&option) && found.len() < 4 {
+        if !term.name.contains(" by ") && !found.contains(&option) && found.len() < 4 {
             found.push(option);
         }
     }

@@ -2,7 +2,7 @@
 
 use airlock_plugin_sdk::Planner;
 use airlock_plugin_sdk::contract::planner::{PlanInput, PlanStep};
-use airlock_plugin_sdk::harness::{Recorded, clock, input_turn};
+use airlock_plugin_sdk::harness::{Recorded, clock, input_turn, table};
 
 use super::Grammar;
 

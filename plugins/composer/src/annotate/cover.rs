@@ -8,9 +8,10 @@ use airlock_plugin_sdk::question::tokens::TokenKind;
 
 use super::{Candidate, Mention, Target};
 use crate::glossary::{Glossary, Term};
+use crate::schema::{Family, Schema};
 
 /// Beside a measure, words of its own definition may say nothing more.
-pub(super) fn supported(reading: &Reading, glossary: &Glossary, mentions: &mut [Mention]) {
+pub(super) fn supported(reading: &Reading, schema: &Schema, glossary: &Glossary, mentions: &mut [Mention]) {
     let Some(Target::Metric(term)) = mentions
         .iter()
         .find_map(|mention| mention.candidates.first().filter(|c| matches!(c.target, Target::Metric(_))))
@@ -28,6 +29,12 @@ pub(super) fn supported(reading: &Reading, glossary: &Glossary, mentions: &mut [
                 || stems::is_function_word(&token.lower)
         });
         let score = match mention.candidates.first() {
+            // The verb of the measure may be that of a date: `receive` for goods received, which are `received on` a day.
+            Some(Candidate { target: Target::Column(table, column), score, .. })
+                if schema.column(*table, *column).is_some_and(|column| column.family == Family::Time) =>
+            {
+                *score
+            }
             Some(Candidate { target: Target::Column(..), .. }) => 0.6,
             // The measure may mean these rows already; whether it is asked to be cut to them again is not said.
             Some(Candidate { target: Target::Value(..), score, .. }) => *score,

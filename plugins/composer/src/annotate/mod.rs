@@ -108,7 +108,7 @@ pub fn annotate(
     }
     let mut best = cover(all, reading.tokens.len());
     scattered(reading, glossary, &taken, &mut best);
-    supported(reading, glossary, &mut best);
+    supported(reading, schema, glossary, &mut best);
     for mention in &mut best {
         let step = |chunk: &Chunk| {
             (chunk.first, chunk.end) == (mention.first, mention.end) && matches!(chunk.op, Op::Grain(_))
