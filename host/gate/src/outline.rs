@@ -123,14 +123,21 @@ impl Outline<'_> {
     fn finish(self) -> Vec<Node> {
         let lexemes = &self.scan.lexemes;
         let mut nodes = self.nodes;
-        for (node, hull) in nodes.iter_mut().zip(&self.hulls) {
-            let (first, last) = hull.unwrap_or((0, 0));
-            let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-            node.start = lexemes.get(first).map_or(0, |lexeme| byte(lexeme.start));
-            node.end = match hull {
-                Some(_) => lexemes.get(last).map_or(node.start, |lexeme| byte(lexeme.end)),
-                None => node.start,
+        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        for index in 0..nodes.len() {
+            let hull = self.hulls.get(index).copied().flatten();
+            let range = hull.and_then(|(first, last)| {
+                Some(byte(lexemes.get(first)?.start)..byte(lexemes.get(last)?.end))
+            });
+            // What has no token of its own, such as the query in `(SELECT)`, is nothing at its parent's beginning.
+            let nowhere = || {
+                let parent = nodes.get(index)?.parent?;
+                nodes.get(parent as usize).map(|parent| parent.start..parent.start)
             };
+            let range = range.or_else(nowhere).unwrap_or(0..0);
+            if let Some(node) = nodes.get_mut(index) {
+                (node.start, node.end) = (range.start, range.end);
+            }
         }
         nodes
     }
@@ -564,6 +571,7 @@ mod tests {
             ("SELECT CASE WHEN a THEN 1 ELSE 2 END FROM t", NodeKind::Case, "CASE WHEN a THEN 1 ELSE 2 END"),
             ("SELECT a::numeric(10, 2) FROM t", NodeKind::Cast, "a::numeric(10, 2)"),
             ("SELECT CAST(a AS text) FROM t", NodeKind::Cast, "CAST(a AS text)"),
+            ("SELECT (SELECT ) FROM t", NodeKind::Subquery, ""),
             ("SELECT t.\"Odd Name\" FROM t", NodeKind::Column, "t.\"Odd Name\""),
         ] {
             assert_eq!(spans(text, kind), vec![want.to_owned()], "{text}");
