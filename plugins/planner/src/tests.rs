@@ -101,13 +101,15 @@ fn what_is_no_question_is_told_so() {
 
 #[test]
 fn a_rank_by_nothing_is_asked_back_with_measures_of_the_glossary() {
-    let host = Recorded::new().metric("revenue", &[], "bills", "sum(bills.total_amt)", "").metric(
-        "number of bills",
-        &[],
-        "bills",
-        "count(*)",
-        "",
-    );
+    let host = Recorded::new()
+        .table(
+            table("bills").columns(&[("bill_id", "bigint"), ("cust_id", "bigint")]).primary_key(&["bill_id"]),
+        )
+        .table(table("customers").columns(&[("cust_id", "bigint")]).primary_key(&["cust_id"]))
+        .join("bills.cust_id", "customers.cust_id")
+        .metric("stock value", &[], "products", "sum(products.price)", "")
+        .metric("revenue", &[], "bills", "sum(bills.total_amt)", "")
+        .metric("number of bills", &[], "bills", "count(*)", "");
     let unclear = |question: &str| match Grammar::run(&host, input(question), Vec::new()).unwrap() {
         PlanStep::Unclear(unclear) => unclear.options,
         _ => Vec::new(),
