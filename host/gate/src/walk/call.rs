@@ -127,6 +127,14 @@ impl Walk<'_> {
                 .at(call.location));
             }
         }
+        if builtin && name == "ts_rewrite" && call.args.len() != 3 {
+            return Err(Refusal::new(
+                RejectionCode::ForbiddenFunction,
+                "ts_rewrite that runs a text as SQL is out of bounds",
+            )
+            .at(call.location)
+            .hint("Write ts_rewrite(query, target, substitute)."));
+        }
         if name == "unaccent" && call.args.len() > 1 {
             return Err(Refusal::new(
                 RejectionCode::ForbiddenFunction,
@@ -149,10 +157,11 @@ impl Walk<'_> {
 
     /// What is to be known about the result's type.
     fn result_kind(&self, name: &str, callee: Callee, values: Vec<Value>) -> Kind {
-        if callee == Callee::Known {
-            return Kind::Plain;
-        }
-        if name == "unnest" && values.len() == 1 && values.iter().any(|value| self.is_tsvector(value)) {
+        if callee == Callee::Builtin
+            && name == "unnest"
+            && values.len() == 1
+            && values.iter().any(|value| self.is_tsvector(value))
+        {
             let fields = ["lexeme", "positions", "weights"];
             let fields =
                 fields.map(|name| crate::scope::Column { name: name.into(), value: Value::of(Kind::Plain) });
@@ -163,6 +172,9 @@ impl Walk<'_> {
                 .iter()
                 .map(|column| crate::scope::Column { name: (*column).into(), value: Value::of(Kind::Plain) });
             return Kind::Row(fields.collect());
+        }
+        if callee == Callee::Known {
+            return Kind::Plain;
         }
         let Some(first) = values.into_iter().next() else { return Kind::Plain };
         match name {

@@ -83,6 +83,7 @@ impl Walk<'_> {
                 let pattern = bytes(1).max(1);
                 bytes(0).saturating_mul(bytes(2).div_ceil(pattern).max(1))
             }
+            "ts_rewrite" => bytes(0).saturating_mul(bytes(2).max(1)),
             "array_to_string" => bytes(0).saturating_mul(bytes(1).max(1)).saturating_add(bytes(2)),
             "format" => {
                 let Some(width) = argument(0).and_then(widest_format) else {

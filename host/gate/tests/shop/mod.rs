@@ -76,6 +76,7 @@ pub fn catalogue(server_version: u32) -> Catalogue {
             function("public", "similarity", &["text", "text"], Some("pg_trgm")),
             function("public", "set_limit", &["real"], Some("pg_trgm")),
             function("public", "max", &["citext"], Some("citext")),
+            function("public", "each", &["hstore"], Some("hstore")),
             function("public", "crypt", &["text", "text"], Some("pgcrypto")),
         ],
         operators: vec![
