@@ -118,3 +118,31 @@ proptest! {
         }
     }
 }
+
+/// What the fuzzer found to reach new places of the code, kept.
+#[test]
+fn the_fuzzers_corpus_gets_verdicts() {
+    let gate = shop::gate(180_000);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/check");
+    let (mut texts, mut approved) = (0, 0);
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let Ok(text) = String::from_utf8(std::fs::read(entry.unwrap().path()).unwrap()) else { continue };
+        texts += 1;
+        match gate.check(&text) {
+            Ok(verdict) => {
+                approved += 1;
+                assert_eq!(
+                    gate.check(verdict.statement()).unwrap().statement(),
+                    verdict.statement(),
+                    "{text}"
+                );
+                assert!(airlock_gate::canonical(&text).is_ok(), "{text}");
+            }
+            Err(rejection) => assert_ne!(rejection.code.as_str(), "internal", "{text}"),
+        }
+        for node in airlock_gate::outline(&text).unwrap_or_default() {
+            assert!(text.get(node.start as usize..node.end as usize).is_some(), "{text}");
+        }
+    }
+    assert!(texts > 300 && approved > 30, "{texts} texts, {approved} approved");
+}
