@@ -123,12 +123,15 @@ impl Pack {
         let mut exposure = Exposure::guess(catalogue);
         let notes = binder.notes(&mut exposure);
         binder.egress(&mut exposure);
-        binder.approved(&self.evaluation, &sql);
+        binder.approved(self.evaluation.iter().map(|case| &case.case), &sql);
+        for check in self.evaluation.iter().filter_map(|case| case.check_sql.as_ref()) {
+            sql.statement("check_sql", check);
+        }
         let bound = BoundPack {
             notes,
             terms: self.glossary.iter().map(|term| binder.term(term, &sql)).collect(),
             joins: self.joins.iter().filter_map(|join| binder.join(join)).collect(),
-            golden: binder.approved(&self.golden, &sql),
+            golden: binder.approved(self.golden.iter(), &sql),
             entities: binder.entities(),
             exposure,
         };
@@ -388,9 +391,9 @@ impl Binder<'_> {
     }
 
     /// Cases, by index, whose SQL the gate approves; every text that it refuses is reported.
-    fn approved(&self, cases: &[GoldenCase], sql: &SqlCheck<'_>) -> Vec<usize> {
+    fn approved<'c>(&self, cases: impl Iterator<Item = &'c GoldenCase>, sql: &SqlCheck<'_>) -> Vec<usize> {
         let mut approved = Vec::new();
-        for (index, case) in cases.iter().enumerate() {
+        for (index, case) in cases.enumerate() {
             for accepted in &case.accepted_sql {
                 sql.statement("accepted_sql", accepted);
             }

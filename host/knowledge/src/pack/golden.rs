@@ -1,4 +1,4 @@
-//! `golden.jsonl` and `evaluation.jsonl`: questions whose right answer is known.
+//! `golden.jsonl`: questions whose right answer is known.
 
 use std::collections::BTreeMap;
 
@@ -43,6 +43,12 @@ pub enum GoldenOutcome {
     Refused,
 }
 
+impl GoldenOutcome {
+    /// What each is called in files.
+    pub(crate) const WORDS: [(&'static str, Self); 3] =
+        [("answered", Self::Answered), ("clarification", Self::Clarification), ("refused", Self::Refused)];
+}
+
 /// Reads `golden.jsonl`.
 pub(crate) fn read(nodes: Vec<Node>, findings: &Findings) -> Vec<GoldenCase> {
     if let Some(first) = nodes.get(limits::GOLDEN) {
@@ -50,14 +56,19 @@ pub(crate) fn read(nodes: Vec<Node>, findings: &Findings) -> Vec<GoldenCase> {
     }
     let cases: Vec<GoldenCase> =
         nodes.into_iter().take(limits::GOLDEN).filter_map(|node| read_case(node, findings)).collect();
+    each_its_own_id(cases.iter().map(|case| &case.id), findings);
+    cases
+}
+
+/// Reports an id that two cases have.
+pub(crate) fn each_its_own_id<'a>(ids: impl Iterator<Item = &'a Located<String>>, findings: &Findings) {
     let mut seen: BTreeMap<&str, &Spot> = BTreeMap::new();
-    for case in &cases {
-        if let Some(spot) = seen.insert(&case.id.value, &case.id.spot) {
-            let what = format!("`id` is `{}` as at {spot}", shown(&case.id.value));
-            findings.add(&case.id.spot, what, "give each case an id of its own");
+    for id in ids {
+        if let Some(spot) = seen.insert(&id.value, &id.spot) {
+            let what = format!("`id` is `{}` as at {spot}", shown(&id.value));
+            findings.add(&id.spot, what, "give each case an id of its own");
         }
     }
-    cases
 }
 
 fn read_case(node: Node, findings: &Findings) -> Option<GoldenCase> {
@@ -79,14 +90,7 @@ fn read_case(node: Node, findings: &Findings) -> Option<GoldenCase> {
     {
         case.report(&now.spot, format!("`now`: {error}"), "leave it out to ask at the moment of the run");
     }
-    let outcome = case.word(
-        "outcome",
-        &[
-            ("answered", GoldenOutcome::Answered),
-            ("clarification", GoldenOutcome::Clarification),
-            ("refused", GoldenOutcome::Refused),
-        ],
-    );
+    let outcome = case.word("outcome", &GoldenOutcome::WORDS);
     let outcome = outcome.map(|word| word.value).unwrap_or_default();
     let sql = match outcome {
         GoldenOutcome::Answered => Some(case.need(sql, "sql", "\"SELECT count(*) FROM bills\"")),

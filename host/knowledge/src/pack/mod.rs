@@ -4,6 +4,7 @@
 //! against the catalogue and the gate.
 
 mod bind;
+mod evaluation;
 mod files;
 mod glossary;
 mod golden;
@@ -25,6 +26,7 @@ use airlock_types::{ContentHash, DomainName};
 use serde::Serialize;
 
 pub use bind::{BoundColumnNote, BoundJoin, BoundMetric, BoundPack, BoundTableNote, BoundTerm};
+pub use evaluation::EvaluationCase;
 pub use glossary::{Metric, Term};
 pub use golden::{GoldenCase, GoldenOutcome};
 pub use joins::{JoinSide, ManualJoin};
@@ -36,7 +38,7 @@ pub use settings::{Egress, FORMAT, PackFunction, PackScope, RowsToModel, Setting
 
 use files::PackFile;
 use report::Findings;
-use tree::{read_json_lines, read_toml};
+use tree::{Node, read_json_lines, read_toml};
 
 /// A domain pack as people wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,8 +57,8 @@ pub struct Pack {
     pub joins: Vec<ManualJoin>,
     /// `golden.jsonl`.
     pub golden: Vec<GoldenCase>,
-    /// `evaluation.jsonl`: cases of the same shape that are never examples.
-    pub evaluation: Vec<GoldenCase>,
+    /// `evaluation.jsonl`: cases that are never examples.
+    pub evaluation: Vec<EvaluationCase>,
     /// `lessons.toml`.
     pub lessons: Vec<SeedLesson>,
     /// `docs/*.md`.
@@ -78,11 +80,28 @@ pub struct Document {
 /// # Errors
 /// [`PackReport`] with every problem.
 pub fn read_golden(file: &str, bytes: Vec<u8>) -> Result<Vec<GoldenCase>, PackReport> {
+    read_lines(file, bytes, golden::read)
+}
+
+/// Reads questions from a file that is no part of a pack, in the format of `evaluation.jsonl` or of `golden.jsonl`. `file` is
+/// what problems call it.
+///
+/// # Errors
+/// [`PackReport`] with every problem.
+pub fn read_evaluation(file: &str, bytes: Vec<u8>) -> Result<Vec<EvaluationCase>, PackReport> {
+    read_lines(file, bytes, evaluation::read)
+}
+
+fn read_lines<T>(
+    file: &str,
+    bytes: Vec<u8>,
+    read: impl FnOnce(Vec<Node>, &Findings) -> Vec<T>,
+) -> Result<Vec<T>, PackReport> {
     let findings = Findings::default();
     let file = PackFile { path: file.into(), bytes };
     file.check_size(&findings);
     let text = file.text(&findings).unwrap_or_default();
-    let cases = golden::read(read_json_lines(&file.path, text, &findings), &findings);
+    let cases = read(read_json_lines(&file.path, text, &findings), &findings);
     let report = findings.into_report();
     if report.is_empty() { Ok(cases) } else { Err(report) }
 }
@@ -145,13 +164,13 @@ impl Pack {
         let glossary = toml("glossary.toml").map(|node| glossary::read(node, &findings)).unwrap_or_default();
         let joins = toml("joins.toml").map(|node| joins::read(node, &findings)).unwrap_or_default();
         let lessons = toml("lessons.toml").map(|node| lessons::read(node, &findings)).unwrap_or_default();
-        let cases = |path: &str| {
+        let lines = |path: &str| {
             found(path)
                 .and_then(|file| Some(read_json_lines(&file.path, file.text(&findings)?, &findings)))
-                .map(|nodes| golden::read(nodes, &findings))
                 .unwrap_or_default()
         };
-        let (golden, evaluation) = (cases("golden.jsonl"), cases("evaluation.jsonl"));
+        let golden = golden::read(lines("golden.jsonl"), &findings);
+        let evaluation = evaluation::read(lines("evaluation.jsonl"), &findings);
         let mut documents: Vec<Document> = files
             .iter()
             .filter(|file| file.path.starts_with("docs/"))

@@ -90,6 +90,16 @@ impl<'a> Section<'a> {
         self.text_of(node, key, limit, Place::Prose)
     }
 
+    /// The same where null and the empty text say that there is none, as corpora write it.
+    pub(crate) fn text_if_any(&mut self, key: &'static str, limit: usize) -> Option<Located<String>> {
+        let node = self.take(key)?;
+        match &node.kind {
+            Kind::Other("null") => None,
+            Kind::Text(text) if text.trim().is_empty() => None,
+            _ => self.text_of(node, key, limit, Place::Prose),
+        }
+    }
+
     /// A name: a text in which no invisible character is spelling.
     pub(crate) fn name(&mut self, key: &'static str, limit: usize) -> Option<Located<String>> {
         let node = self.take(key)?;
@@ -156,6 +166,16 @@ impl<'a> Section<'a> {
     pub(crate) fn texts(&mut self, key: &'static str, limit: usize, most: usize) -> Vec<Located<String>> {
         let texts = self.list(key, limit, most, Place::Prose, false);
         self.without_repeats(key, texts)
+    }
+
+    /// A list of texts that may repeat. Absent: empty.
+    pub(crate) fn texts_as_written(
+        &mut self,
+        key: &'static str,
+        limit: usize,
+        most: usize,
+    ) -> Vec<Located<String>> {
+        self.list(key, limit, most, Place::Prose, false)
     }
 
     /// A list of names; one name alone may be written without the brackets. Absent: empty.
