@@ -5,7 +5,7 @@ use airlock_plugin_sdk::question::grammar::{Aggregate, Op, Reading};
 use crate::account::{missing, unknown};
 use crate::annotate::{Candidate, Mention, Target};
 use crate::build::{Built, Context, build};
-use crate::frame::{Frame, Key, Measure};
+use crate::frame::{Frame, Key, Measure, Ratio};
 use crate::interpret::interpret;
 use crate::refuse::Why;
 use crate::schema::Schema;
@@ -235,6 +235,11 @@ fn settle(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Re
 
 /// What several tables hold, each for its own time, is taken from those that hold the time asked for.
 fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
+    if let Some(ratio) = &frame.ratio
+        && frame.groups.is_empty()
+    {
+        return divided(context, frame, ratio);
+    }
     let members = parts::members(context, frame);
     if let Some(aggregate) = frame.nested {
         return nested(context, frame, aggregate, members.len());
@@ -299,6 +304,37 @@ fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
         built.cost += 0.05;
     }
     Ok((sql, built))
+}
+
+/// One quantity divided by another one, each a query of its own.
+fn divided(context: &Context<'_>, frame: &Frame, ratio: &Ratio) -> Result<(String, Built), Why> {
+    let shared = !frame.measures.is_empty() || frame.entity.is_some() || frame.rank.is_some();
+    if shared || frame.share.is_some() || !frame.having.is_empty() || !frame.outputs.is_empty() {
+        return Err(Why::Kind("a ratio beside something else".into()));
+    }
+    let whole = |side: &Frame| {
+        let mut side = side.clone();
+        side.filters.extend(frame.filters.iter().cloned());
+        side.context.extend(frame.context.iter().copied());
+        if side.moments.is_empty() {
+            side.moments.extend(frame.moments.iter().copied());
+        }
+        side.time_columns.extend(frame.time_columns.iter().copied());
+        side
+    };
+    let (above, mut built) = query(context, &whole(&ratio.above))?;
+    let (below, other) = query(context, &whole(&ratio.below))?;
+    if above == below {
+        return Err(Why::Kind("a ratio of a quantity to itself".into()));
+    }
+    built.tables.extend(other.tables);
+    built.columns.extend(other.columns);
+    built.terms.extend(other.terms);
+    built.assumptions.extend(other.assumptions);
+    built.cost += other.cost;
+    let (above, below) = (above.replace('\n', "\n    "), below.replace('\n', "\n    "));
+    let (times, name) = if ratio.percent { ("100.0", "percentage") } else { ("1.0", "ratio") };
+    Ok((format!("SELECT {times} * (\n    {above}\n) / NULLIF((\n    {below}\n), 0) AS {name}"), built))
 }
 
 /// `how many customers have more than 10 bills`: the things that meet the condition, as they are then counted.

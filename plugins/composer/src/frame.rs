@@ -76,6 +76,10 @@ pub enum FilterKind {
     Flag(usize, usize, bool),
     /// A condition of the glossary.
     Condition(usize),
+    /// A text column matches a pattern, whatever the case.
+    Like(usize, usize, String),
+    /// One of several restrictions.
+    Any(Vec<FilterKind>),
 }
 
 impl FilterKind {
@@ -87,10 +91,22 @@ impl FilterKind {
             | Self::Compare(table, column, _, _)
             | Self::Between(table, column, _, _)
             | Self::Missing(table, column)
+            | Self::Like(table, column, _)
             | Self::Flag(table, column, _) => Some((*table, *column)),
-            Self::Condition(_) => None,
+            Self::Condition(_) | Self::Any(_) => None,
         }
     }
+}
+
+/// One quantity divided by another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ratio {
+    /// What is divided.
+    pub above: Frame,
+    /// What it is divided by.
+    pub below: Frame,
+    /// In percent.
+    pub percent: bool,
 }
 
 /// The question, settled.
@@ -126,6 +142,14 @@ pub struct Frame {
     pub distinct: bool,
     /// A share: the table whose rows are the whole, and the item's index.
     pub share: Option<(usize, usize)>,
+    /// A quotient of two quantities, each a question of its own; and what it is multiplied by.
+    pub ratio: Option<Box<Ratio>>,
+    /// The groups themselves are ranked: `top 5 combinations of`.
+    pub combined: bool,
+    /// What was asked to be returned was told apart, so the rest is not shown.
+    pub returned: bool,
+    /// The place of each group by a measure is wanted.
+    pub place: Option<Measure>,
     /// The measure is computed for each group and then this is taken of the groups.
     pub nested: Option<Aggregate>,
     /// Two values are wanted at once, on different rows.

@@ -112,7 +112,7 @@ pub struct Tree {
 impl Tree {
     /// A tree of one table.
     pub fn new(root: usize) -> Self {
-        Self { nodes: vec![Node { table: root, parent: None, left: false }] }
+        Self { nodes: vec![Node { table: root, parent: None, left: false, up: false }] }
     }
 
     /// The table the others hang from.
@@ -148,7 +148,7 @@ impl Tree {
             at = match self.nodes.iter().position(|node| node.parent == parent && node.table == detail.to) {
                 Some(known) => known,
                 None => {
-                    self.nodes.push(Node { table: detail.to, parent, left });
+                    self.nodes.push(Node { table: detail.to, parent, left, up: false });
                     self.nodes.len() - 1
                 }
             };
@@ -223,6 +223,20 @@ pub fn existence(
     tables: &[usize],
     words: &BTreeSet<String>,
 ) -> Result<Existence, Why> {
+    match outward(schema, outer, outer_table, tables, words) {
+        Ok(found) => Ok(found),
+        Err(why) => zigzag(schema, outer, outer_table, tables).ok_or(why),
+    }
+}
+
+/// The subquery whose root points to everything.
+fn outward(
+    schema: &Schema,
+    outer: usize,
+    outer_table: usize,
+    tables: &[usize],
+    words: &BTreeSet<String>,
+) -> Result<Existence, Why> {
     let mut anchors: Vec<usize> = tables.to_vec();
     anchors.push(outer_table);
     let root = root(schema, &anchors, words)?;
@@ -239,5 +253,94 @@ pub fn existence(
             return Err(Why::Unconnected(Vec::new()));
         }
     }
-    Ok(Existence { nodes: tree.nodes, last, edge: *edge, outer, preds: Vec::new() })
+    Ok(Existence { nodes: tree.nodes, last, edge: *edge, forward: false, outer, preds: Vec::new() })
+}
+
+/// A step of a way in either direction: to which table, by which edge of which one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Hop {
+    to: usize,
+    edge: usize,
+    up: bool,
+}
+
+/// The subquery that goes from one table to the next in both directions: whether such rows are there does not depend on
+/// how often they are met. None where two ways are equally short.
+fn zigzag(schema: &Schema, outer: usize, outer_table: usize, tables: &[usize]) -> Option<Existence> {
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut entry: Option<(usize, bool)> = None;
+    let mut latest = outer_table;
+    for table in tables {
+        if nodes.iter().any(|node| node.table == *table) {
+            latest = *table;
+            continue;
+        }
+        // From where the last thing was named, else from any table on the way.
+        let mut starts: Vec<usize> = vec![latest];
+        starts.extend(nodes.iter().map(|node| node.table).filter(|table| *table != latest));
+        let (start, way) = starts
+            .iter()
+            .filter_map(|start| way(schema, *start, *table, outer_table).map(|way| (*start, way)))
+            .min_by_key(|(_, way)| way.len())?;
+        let mut at = nodes.iter().position(|node| node.table == start);
+        for hop in way {
+            match at {
+                None => {
+                    nodes.push(Node { table: hop.to, parent: None, left: false, up: false });
+                    entry = Some((hop.edge, !hop.up));
+                    at = Some(0);
+                }
+                Some(parent) => {
+                    nodes.push(Node {
+                        table: hop.to,
+                        parent: Some((parent, hop.edge)),
+                        left: false,
+                        up: hop.up,
+                    });
+                    at = Some(nodes.len() - 1);
+                }
+            }
+        }
+        latest = *table;
+    }
+    let (edge, forward) = entry?;
+    Some(Existence { nodes, last: 0, edge, forward, outer, preds: Vec::new() })
+}
+
+/// The one shortest way between two tables over keys in either direction, never back through the outer table.
+fn way(schema: &Schema, from: usize, to: usize, outer: usize) -> Option<Vec<Hop>> {
+    let mut ways: Vec<(usize, Vec<Hop>)> = vec![(from, Vec::new())];
+    for _ in 0..3 {
+        let mut longer = Vec::new();
+        for (at, way) in &ways {
+            for hop in hops(schema, *at) {
+                let been = hop.to == from || hop.to == outer || way.iter().any(|step| step.to == hop.to);
+                if !been && longer.len() < 400 {
+                    let mut way = way.clone();
+                    way.push(hop);
+                    longer.push((hop.to, way));
+                }
+            }
+        }
+        let done: Vec<&Vec<Hop>> = longer.iter().filter(|(at, _)| *at == to).map(|(_, way)| way).collect();
+        match done.as_slice() {
+            [] => {}
+            [only] => return Some((*only).clone()),
+            _ => return None,
+        }
+        ways = longer;
+    }
+    None
+}
+
+fn hops(schema: &Schema, at: usize) -> Vec<Hop> {
+    let own = schema.table(at).map(|table| table.edges.as_slice()).unwrap_or_default();
+    let mut found: Vec<Hop> =
+        own.iter().enumerate().map(|(edge, to)| Hop { to: to.to, edge, up: false }).collect();
+    for (table, detail) in schema.tables.iter().enumerate().filter(|(table, _)| *table != at) {
+        for (edge, _) in detail.edges.iter().enumerate().filter(|(_, edge)| edge.to == at) {
+            found.push(Hop { to: table, edge, up: true });
+        }
+    }
+    found
 }

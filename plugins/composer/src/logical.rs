@@ -12,6 +12,8 @@ pub struct Node {
     pub parent: Option<(usize, usize)>,
     /// Rows without a partner stay.
     pub left: bool,
+    /// The edge is this table's own and leads to the parent; only where it does not matter how often a row is met.
+    pub up: bool,
 }
 
 /// An expression.
@@ -33,6 +35,14 @@ pub enum Expr {
     Step(Grain, usize, usize),
     /// Share of the rows that meet the conditions, in percent.
     Share(Vec<Pred>),
+    /// Share of each group in the rows of all groups, in percent.
+    OfAll,
+    /// An aggregate over the rows that meet further conditions.
+    Filtered(Box<Expr>, Vec<Pred>),
+    /// One aggregate divided by another one, times a number.
+    Quotient(Box<Expr>, Box<Expr>, &'static str),
+    /// The place of each group when ordered by an aggregate, the greatest first.
+    Place(Box<Expr>),
 }
 
 /// A condition.
@@ -42,6 +52,10 @@ pub enum Pred {
     Compare(usize, usize, &'static str, String),
     /// A text column equal to a literal whatever the case.
     SameText(usize, usize, String),
+    /// A text column that matches a pattern whatever the case.
+    Like(usize, usize, String),
+    /// One of several conditions.
+    Any(Vec<Pred>),
     /// A column among literals.
     In(usize, usize, Vec<String>),
     /// NULL, or not.
@@ -69,6 +83,8 @@ pub struct Existence {
     pub last: usize,
     /// Which edge.
     pub edge: usize,
+    /// The edge is the outer table's and leads to that node.
+    pub forward: bool,
     /// The outer node.
     pub outer: usize,
     /// Further conditions.
@@ -103,4 +119,6 @@ pub struct Query {
     pub order: Vec<(Expr, bool)>,
     /// How many rows.
     pub limit: Option<u32>,
+    /// How many rows of each group of these, in the order.
+    pub within: Vec<Expr>,
 }

@@ -170,11 +170,13 @@ pub fn instead(schema: &Schema, frame: &Frame, from: usize, to: usize) -> Result
     }
     for filter in &mut frame.filters {
         match &mut filter.kind {
+            FilterKind::Any(_) => return Err(Why::Kind("`or` over tables of different times".into())),
             FilterKind::Values(table, column, _)
             | FilterKind::Text(table, column, _)
             | FilterKind::Compare(table, column, _, _)
             | FilterKind::Between(table, column, _, _)
             | FilterKind::Missing(table, column)
+            | FilterKind::Like(table, column, _)
             | FilterKind::Flag(table, column, _) => {
                 let mut pair = (*table, *column);
                 swap.column(&mut pair)?;

@@ -193,7 +193,24 @@ impl Printer<'_> {
             })
             .collect();
         let head = if query.distinct { "SELECT DISTINCT " } else { "SELECT " };
+        if !query.within.is_empty() {
+            return self.within_groups(query, &outputs);
+        }
         let mut lines = vec![format!("{head}{}", outputs.join(", ")), self.from()];
+        self.clauses(query, &mut lines);
+        if !query.order.is_empty() {
+            let order: Vec<String> =
+                query.order.iter().map(|(expr, descending)| self.order(query, expr, *descending)).collect();
+            lines.push(format!("ORDER BY {}", order.join(", ")));
+        }
+        if let Some(limit) = query.limit {
+            lines.push(format!("LIMIT {limit}"));
+        }
+        lines.join("\n")
+    }
+
+    /// WHERE, GROUP BY and HAVING.
+    fn clauses(&self, query: &Query, lines: &mut Vec<String>) {
         let preds: Vec<String> = query.preds.iter().map(|pred| self.pred(pred)).collect();
         if !preds.is_empty() {
             lines.push(format!("WHERE {}", preds.join("\n  AND ")));
@@ -210,15 +227,51 @@ impl Printer<'_> {
                 .collect();
             lines.push(format!("HAVING {}", having.join("\n  AND ")));
         }
-        if !query.order.is_empty() {
-            let order: Vec<String> =
-                query.order.iter().map(|(expr, descending)| self.order(query, expr, *descending)).collect();
-            lines.push(format!("ORDER BY {}", order.join(", ")));
-        }
-        if let Some(limit) = query.limit {
-            lines.push(format!("LIMIT {limit}"));
-        }
-        lines.join("\n")
+    }
+
+    /// The first few of each group: rows numbered in their order, and those with small numbers.
+    fn within_groups(&self, query: &Query, outputs: &[String]) -> String {
+        let partition: Vec<String> = query.within.iter().map(|expr| self.expr(expr)).collect();
+        let order: Vec<String> = query
+            .order
+            .iter()
+            .map(|(expr, descending)| {
+                let text = self.expr(expr);
+                if *descending { format!("{text} DESC NULLS LAST") } else { text }
+            })
+            .collect();
+        let numbered = format!(
+            "row_number() OVER (PARTITION BY {} ORDER BY {}) AS place",
+            partition.join(", "),
+            order.join(", ")
+        );
+        let mut lines = vec![format!("SELECT {}, {numbered}", outputs.join(", ")), self.from()];
+        self.clauses(query, &mut lines);
+        let names: Vec<String> = query
+            .select
+            .iter()
+            .map(|output| match (&output.alias, &output.expr) {
+                (Some(alias), _) => identifier(alias),
+                (None, Expr::Column(node, column)) => {
+                    identifier(self.column_detail(*node, *column).map_or("", |column| column.name.as_str()))
+                }
+                _ => "value".to_owned(),
+            })
+            .collect();
+        let first: Vec<&String> = query
+            .select
+            .iter()
+            .zip(&names)
+            .filter(|(output, _)| query.within.contains(&output.expr))
+            .map(|(_, name)| name)
+            .collect();
+        let lead: String = first.iter().map(|name| format!("{name}, ")).collect();
+        format!(
+            "SELECT {}\nFROM (\n    {}\n) AS ranked\nWHERE place <= {}\nORDER BY {lead}place",
+            names.join(", "),
+            lines.join("\n").replace('\n', "\n    "),
+            query.limit.unwrap_or(1)
+        )
     }
 
     /// An order; NULL is never the greatest.
@@ -250,7 +303,7 @@ impl Printer<'_> {
                     let kind = if node.left { "LEFT JOIN" } else { "JOIN" };
                     lines.push(format!(
                         "{kind} {name} AS {alias} ON {}",
-                        self.joined(parent, edge, alias, node.table)
+                        self.joined(at, parent, edge, alias, node.table)
                     ));
                 }
             }
@@ -258,19 +311,28 @@ impl Printer<'_> {
         lines.join("\n")
     }
 
-    fn joined(&self, parent: usize, edge: usize, alias: &str, table: usize) -> String {
-        let Some(from) = self.nodes.get(parent).and_then(|node| self.schema.table(node.table)) else {
+    fn joined(&self, at: usize, parent: usize, edge: usize, alias: &str, table: usize) -> String {
+        if self.nodes.get(at).is_some_and(|node| node.up) {
+            let own = self.nodes.get(parent).map_or(0, |node| node.table);
+            return self.equal(table, edge, alias, own, self.alias(parent));
+        }
+        let from = self.nodes.get(parent).map_or(0, |node| node.table);
+        self.equal(from, edge, self.alias(parent), table, alias)
+    }
+
+    /// The condition of an edge from a table to another one; the side that is pointed to comes first.
+    fn equal(&self, from: usize, edge: usize, from_alias: &str, to: usize, to_alias: &str) -> String {
+        let Some(edge) = self.schema.table(from).and_then(|table| table.edges.get(edge)) else {
             return String::new();
         };
-        let Some(edge) = from.edges.get(edge) else { return String::new() };
         let pairs: Vec<String> = edge
             .from
             .iter()
             .zip(&edge.to_columns)
             .map(|(from_column, to_column)| {
-                let left = from.columns.get(*from_column).map_or("", |column| column.name.as_str());
-                let right = self.schema.column(table, *to_column).map_or("", |column| column.name.as_str());
-                format!("{alias}.{} = {}.{}", identifier(right), self.alias(parent), identifier(left))
+                let left = self.schema.column(from, *from_column).map_or("", |column| column.name.as_str());
+                let right = self.schema.column(to, *to_column).map_or("", |column| column.name.as_str());
+                format!("{to_alias}.{} = {from_alias}.{}", identifier(right), identifier(left))
             })
             .collect();
         pairs.join(" AND ")
@@ -323,6 +385,15 @@ impl Printer<'_> {
                 let preds: Vec<String> = preds.iter().map(|pred| self.pred(pred)).collect();
                 format!("100.0 * count(*) FILTER (WHERE {}) / NULLIF(count(*), 0)", preds.join(" AND "))
             }
+            Expr::OfAll => "100.0 * count(*) / sum(count(*)) OVER ()".into(),
+            Expr::Filtered(inner, preds) => {
+                let preds: Vec<String> = preds.iter().map(|pred| self.pred(pred)).collect();
+                format!("{} FILTER (WHERE {})", self.expr(inner), preds.join(" AND "))
+            }
+            Expr::Quotient(above, below, times) => {
+                format!("{times} * {} / NULLIF({}, 0)", self.expr(above), self.expr(below))
+            }
+            Expr::Place(by) => format!("rank() OVER (ORDER BY {} DESC NULLS LAST)", self.expr(by)),
         }
     }
 
@@ -333,6 +404,13 @@ impl Printer<'_> {
             }
             Pred::SameText(node, column, value) => {
                 format!("lower({}) = lower({value})", self.column(*node, *column))
+            }
+            Pred::Like(node, column, pattern) => {
+                format!("{} ILIKE {}", self.column(*node, *column), text(pattern))
+            }
+            Pred::Any(preds) => {
+                let preds: Vec<String> = preds.iter().map(|pred| self.pred(pred)).collect();
+                format!("({})", preds.join(" OR "))
             }
             Pred::In(node, column, values) => {
                 format!("{} IN ({})", self.column(*node, *column), values.join(", "))
@@ -391,8 +469,13 @@ impl Printer<'_> {
             aliases: aliases(self.schema, &existence.nodes, &taken),
         };
         let outer_table = self.nodes.get(existence.outer).map_or(0, |node| node.table);
-        let mut conditions =
-            vec![inner.joined(existence.last, existence.edge, self.alias(existence.outer), outer_table)];
+        let last = existence.nodes.get(existence.last).map_or(0, |node| node.table);
+        let (own, outer) = (inner.alias(existence.last), self.alias(existence.outer));
+        let mut conditions = vec![if existence.forward {
+            self.equal(outer_table, existence.edge, outer, last, own)
+        } else {
+            self.equal(last, existence.edge, own, outer_table, outer)
+        }];
         conditions.extend(existence.preds.iter().map(|pred| inner.pred(pred)));
         let from = inner.from().replace('\n', "\n    ");
         let not = if negated { "NOT EXISTS" } else { "EXISTS" };

@@ -200,7 +200,12 @@ fn slot(expr: &Expr, name: &str) -> Result<Slot, Why> {
             let slot = slot(inner, name)?;
             Ok(Slot { outer: format!("round({}, 2)", slot.outer), ..slot })
         }
-        Expr::CountDistinct(..) | Expr::Share(_) => {
+        Expr::CountDistinct(..)
+        | Expr::Share(_)
+        | Expr::OfAll
+        | Expr::Filtered(..)
+        | Expr::Quotient(..)
+        | Expr::Place(_) => {
             Err(Why::Kind("a measure that cannot be computed over two tables at once".into()))
         }
     }

@@ -67,6 +67,31 @@ impl<'a> Builder<'a> {
             FilterKind::Flag(table, column, sense) => {
                 (table, Box::new(move |node, negated| Pred::Flag(node, column, sense != negated)))
             }
+            FilterKind::Like(table, column, pattern) => (
+                table,
+                Box::new(move |node, negated| negate(Pred::Like(node, column, pattern.clone()), negated)),
+            ),
+            FilterKind::Any(kinds) => {
+                let mut parts = Vec::new();
+                for kind in &kinds {
+                    let Some(part) = self.filter_pred(kind)? else {
+                        return Err(Why::Kind("`or` with something that restricts nothing".into()));
+                    };
+                    parts.push(part);
+                }
+                let Some((table, _)) = parts.first() else { return Ok(None) };
+                let table = *table;
+                if parts.iter().any(|(other, _)| *other != table) {
+                    return Err(Why::Kind("`or` between conditions on different tables".into()));
+                }
+                (
+                    table,
+                    Box::new(move |node, negated| {
+                        let all = parts.iter().map(|(_, part)| part(node, false)).collect();
+                        negate(Pred::Any(all), negated)
+                    }),
+                )
+            }
             FilterKind::Condition(term) => {
                 let conditions = self
                     .context
@@ -102,7 +127,11 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let mut elsewhere = Vec::new();
-        for filter in &frame.filters {
+        let mut filters = frame.filters.clone();
+        if frame.both {
+            filters = self.apart(&filters)?;
+        }
+        for filter in &filters {
             let Some((table, pred)) = self.filter_pred(&filter.kind)? else { continue };
             match self.node(table, false)? {
                 Some(node) => {
@@ -119,12 +148,37 @@ impl<'a> Builder<'a> {
                 }
             }
         }
+        if self.through(frame, &elsewhere.iter().map(|(table, _, _)| *table).collect::<Vec<_>>()) {
+            let mut tables: Vec<(usize, usize)> = frame.context.clone();
+            tables.extend(filters.iter().filter_map(|filter| Some((filter.kind.column()?.0, filter.at))));
+            tables.sort_by_key(|(_, at)| *at);
+            let mut order: Vec<usize> = Vec::new();
+            for (table, _) in tables {
+                let here = self.tree.nodes.iter().any(|node| node.table == table);
+                if !here && !order.contains(&table) {
+                    order.push(table);
+                }
+            }
+            if frame.both {
+                for (table, pred, negated) in &elsewhere {
+                    self.exists(false, &order, |nodes| vec![pred(nodes(*table).unwrap_or(0), *negated)])?;
+                }
+                return Ok(());
+            }
+            return self.exists(false, &order, |nodes| {
+                elsewhere
+                    .iter()
+                    .map(|(table, pred, negated)| pred(nodes(*table).unwrap_or(0), *negated))
+                    .collect()
+            });
+        }
         // One row elsewhere meets all of them where one can: `a strength value of 100`.
         let mut tables: Vec<usize> = elsewhere.iter().map(|(table, _, _)| *table).collect();
         tables.sort_unstable();
         tables.dedup();
         let root = self.tree.root();
         let together = tables.len() > 1
+            && !frame.both
             && joins::existence(self.context.schema, 0, root, &tables, self.context.words).is_ok();
         if together {
             return self.exists(false, &tables, |nodes| {
@@ -138,6 +192,50 @@ impl<'a> Builder<'a> {
             self.exists(false, &[*table], |nodes| vec![pred(nodes(*table).unwrap_or(0), *negated)])?;
         }
         Ok(())
+    }
+
+    /// `both A and B`: rows elsewhere of either, never one row with two values.
+    fn apart(&self, filters: &[Filter]) -> Result<Vec<Filter>, Why> {
+        let mut found = Vec::new();
+        for filter in filters {
+            match &filter.kind {
+                FilterKind::Values(table, column, values) if values.len() > 1 && !filter.negated => {
+                    let mut probe = self.tree.clone();
+                    if probe.reach(self.context.schema, *table, false, self.context.words)?.is_some() {
+                        return Err(Why::Kind("two values at once of what each row has one of".into()));
+                    }
+                    for value in values {
+                        let kind = FilterKind::Values(*table, *column, vec![value.clone()]);
+                        found.push(Filter { kind, ..filter.clone() });
+                    }
+                }
+                _ => found.push(filter.clone()),
+            }
+        }
+        Ok(found)
+    }
+
+    /// True when conditions on rows elsewhere are reached through things the question names on the way: `organizations
+    /// with authors who wrote publications in the domain "Art"`.
+    fn through(&self, frame: &Frame, elsewhere: &[usize]) -> bool {
+        let schema = self.context.schema;
+        let root = self.tree.root();
+        let far: Vec<usize> = frame
+            .context
+            .iter()
+            .map(|(table, _)| *table)
+            .filter(|table| !self.tree.nodes.iter().any(|node| node.table == *table))
+            .filter(|table| matches!(joins::path(schema, root, *table, self.context.words), Ok(None)))
+            .collect();
+        if far.is_empty() || elsewhere.is_empty() {
+            return false;
+        }
+        // Where one row elsewhere leads to all of them, as a line does to its order and its product, nothing changes.
+        let simple =
+            joins::existence(schema, 0, root, elsewhere, self.context.words).is_ok_and(|existence| {
+                far.iter().all(|table| existence.nodes.iter().any(|node| node.table == *table))
+            });
+        !simple
     }
 
     /// A condition on a joined table leaves no row without a partner.
@@ -181,25 +279,51 @@ impl<'a> Builder<'a> {
         tables: &[usize],
         preds: impl Fn(&dyn Fn(usize) -> Option<usize>) -> Vec<Pred>,
     ) -> Result<(), Why> {
+        let found = self.existing(negated, tables, preds)?;
+        // Two conditions on the same rows are one question about them.
+        if let Pred::Exists(_, existence) = &found
+            && !self.frame.both
+        {
+            for pred in &mut self.built.query.preds {
+                if let Pred::Exists(known, other) = pred
+                    && *known == negated
+                    && other.nodes == existence.nodes
+                    && (other.last, other.edge) == (existence.last, existence.edge)
+                {
+                    other.preds.extend(existence.preds.iter().cloned());
+                    return Ok(());
+                }
+            }
+        }
+        self.built.query.preds.push(found);
+        Ok(())
+    }
+
+    /// The condition that rows elsewhere lead here, or none.
+    pub(super) fn existing(
+        &mut self,
+        negated: bool,
+        tables: &[usize],
+        preds: impl Fn(&dyn Fn(usize) -> Option<usize>) -> Vec<Pred>,
+    ) -> Result<Pred, Why> {
         let schema = self.context.schema;
         let root = self.tree.root();
         let mut existence = joins::existence(schema, 0, root, tables, self.context.words)?;
         let place = |table: usize| existence.nodes.iter().position(|node| node.table == table);
         existence.preds = preds(&place);
         self.built.tables.extend(existence.nodes.iter().map(|node| node.table));
-        // Two conditions on the same rows are one question about them.
-        for pred in &mut self.built.query.preds {
-            if let Pred::Exists(known, other) = pred
-                && *known == negated
-                && other.nodes == existence.nodes
-                && (other.last, other.edge) == (existence.last, existence.edge)
-            {
-                other.preds.extend(existence.preds);
-                return Ok(());
+        for node in &existence.nodes {
+            let step = node.parent.and_then(|(parent, edge)| {
+                let own = if node.up { node.table } else { existence.nodes.get(parent)?.table };
+                schema.table(own)?.edges.get(edge).map(|edge| (own, edge.verified))
+            });
+            if let Some((own, false)) = step {
+                self.built
+                    .assumptions
+                    .push(format!("{} is joined by a guess from its column names.", self.table_name(own)));
             }
         }
-        self.built.query.preds.push(Pred::Exists(negated, Box::new(existence)));
-        Ok(())
+        Ok(Pred::Exists(negated, Box::new(existence)))
     }
 
     pub(super) fn context_tables(&mut self, frame: &Frame) -> Result<(), Why> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::question::grammar::{Aggregate, Comparison, Op, Quality, Reading};
 
-use crate::frame::{By, Filter, FilterKind, Frame, Key, Measure};
+use crate::frame::{By, Filter, FilterKind, Frame, Key, Measure, Ratio};
 use crate::glossary::{Glossary, Metric};
 use crate::joins::{self, Tree};
 use crate::logical::{Expr, Output, Pred, Query};
@@ -82,9 +82,7 @@ impl<'a> Builder<'a> {
         let mut frame = self.frame.clone();
         label_entities(schema, &mut frame);
         self.settle_rank(&mut frame)?;
-        if frame.both {
-            return Err(Why::Kind("two values at once of what each row has one of".into()));
-        }
+        existing(&mut frame);
         if frame.nested.is_some()
             && (frame.groups.is_empty() || frame.rank.is_some() || frame.measures.len() != 1)
         {
@@ -95,15 +93,28 @@ impl<'a> Builder<'a> {
             Some(By::Measure(measure)) => Some(measure),
             _ => None,
         };
-        let grouped = rank_measure.is_some() || !measures.is_empty() || !frame.having.is_empty();
-        if !grouped && !frame.groups.is_empty() {
+        let grouped = rank_measure.is_some()
+            || !measures.is_empty()
+            || !frame.having.is_empty()
+            || frame.place.is_some()
+            || frame.ratio.is_some();
+        let first_of_each = frame.rank.is_some() && frame.entity.is_some();
+        if !grouped && !frame.groups.is_empty() && frame.share.is_none() && !first_of_each {
             return Err(Why::Kind("a grouping with nothing to compute".into()));
         }
         if frame.rank.as_ref().is_some_and(|rank| rank.by.is_none()) {
             return Err(Why::Kind("what the rank goes by is not named".into()));
         }
-        if rank_measure.is_some() && (frame.entity.is_none() || !frame.groups.is_empty()) {
-            return Err(Why::Kind("a rank within groups".into()));
+        let ranked_groups = frame.combined && frame.entity.is_none() && !frame.groups.is_empty();
+        if rank_measure.is_some() && frame.entity.is_none() && !ranked_groups {
+            return Err(Why::Kind("a rank without a thing to rank".into()));
+        }
+        if frame.rank.is_some()
+            && frame.entity.is_some()
+            && frame.rank.as_ref().is_some_and(|rank| rank.count.is_none())
+            && !frame.groups.is_empty()
+        {
+            return Err(Why::Ambiguous("it does not say how many of each group to show".into()));
         }
         if frame.share.is_some() && (!measures.is_empty() || frame.rank.is_some()) {
             return Err(Why::Kind("a share beside another measure".into()));
@@ -113,6 +124,8 @@ impl<'a> Builder<'a> {
             && frame.entity.is_none()
             && frame.share.is_none()
             && frame.outputs.is_empty()
+            && frame.ratio.is_none()
+            && frame.place.is_none()
         {
             return Err(Why::Kind("what is asked for is not clear".into()));
         }
@@ -122,14 +135,18 @@ impl<'a> Builder<'a> {
         self.time(&frame, root)?;
         if frame.share.is_some() {
             self.share(&frame)?;
+        } else if let Some(ratio) = &frame.ratio {
+            self.quotient(&frame, ratio)?;
         } else if grouped {
             self.grouped(&frame, &measures, rank_measure.as_ref())?;
         } else {
             self.list(&frame)?;
         }
         self.filters(&frame)?;
-        self.context_tables(&frame)?;
-        self.anti(&frame)?;
+        if frame.share.is_none() {
+            self.context_tables(&frame)?;
+            self.anti(&frame)?;
+        }
         if let Some(Key::Table(table)) = frame.entity {
             self.built.counted = Some(self.alias(&Measure::Count(table)));
         }
@@ -156,7 +173,15 @@ impl<'a> Builder<'a> {
         rank: Option<&Measure>,
     ) -> Result<Vec<usize>, Why> {
         let mut anchors = Vec::new();
-        for measure in measures.iter().chain(rank).chain(frame.having.iter().map(|(measure, _, _)| measure)) {
+        let sides =
+            frame.ratio.iter().flat_map(|ratio| ratio.above.measures.iter().chain(&ratio.below.measures));
+        for measure in measures
+            .iter()
+            .chain(rank)
+            .chain(&frame.place)
+            .chain(sides)
+            .chain(frame.having.iter().map(|(measure, _, _)| measure))
+        {
             anchors.push(self.measure_table(measure)?);
         }
         for key in frame.entity.iter().chain(&frame.groups) {
@@ -256,6 +281,29 @@ impl<'a> Builder<'a> {
         self.built.cost += 0.05 * unselected as f64;
         if frame.rank.as_ref().is_some_and(|rank| rank.count == Some(1)) {
             self.built.assumptions.push("Of equal ones the first by key is shown.".into());
+        }
+    }
+}
+
+/// `products that have at least one review`: such rows are there, and how many does not matter.
+fn existing(frame: &mut Frame) {
+    let listed = frame.measures.is_empty()
+        && frame.groups.is_empty()
+        && !matches!(frame.rank.as_ref().and_then(|rank| rank.by.as_ref()), Some(By::Measure(_)));
+    if !listed || !matches!(frame.entity, Some(Key::Table(_))) {
+        return;
+    }
+    let some = |(measure, comparison, value): &(Measure, Comparison, f64)| {
+        let one = (*comparison == Comparison::AtLeast && *value == 1.0)
+            || (*comparison == Comparison::More && *value == 0.0);
+        one && matches!(measure, Measure::Count(_))
+    };
+    if !frame.having.iter().all(some) {
+        return;
+    }
+    for (measure, _, _) in std::mem::take(&mut frame.having) {
+        if let Measure::Count(table) = measure {
+            frame.context.push((table, 0));
         }
     }
 }

@@ -12,7 +12,7 @@ impl Grammar<'_> {
         self.take(next);
         if let Some((before, table, column)) = self.priced_by(at) {
             self.take(before);
-            self.priced.push(before);
+            self.meant.push(before);
             self.filter(at, FilterKind::Compare(table, column, comparison, value));
             return Ok(());
         }
@@ -203,19 +203,6 @@ impl Grammar<'_> {
         }
     }
 
-    pub(super) fn percent(&mut self, at: usize) -> Result<(), Why> {
-        self.take(at);
-        let next = self.next(at);
-        match self.target(next).cloned() {
-            Some(Target::Table(table)) => {
-                self.take(next);
-                self.frame.share = Some((table, next));
-                Ok(())
-            }
-            _ => Err(Why::Kind("a share whose whole is not a plain table".into())),
-        }
-    }
-
     /// `or` between two values of one column, or between words that mean the same.
     pub(super) fn or(&mut self, at: usize) -> Result<(), Why> {
         let (before, after) = (self.before(at), self.next(at));
@@ -227,7 +214,11 @@ impl Grammar<'_> {
                 self.take(at);
                 Ok(())
             }
-            _ => Err(Why::Kind("`or` between different things".into())),
+            _ => {
+                self.take(at);
+                self.ors.push(at);
+                Ok(())
+            }
         }
     }
 

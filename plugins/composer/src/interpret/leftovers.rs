@@ -62,6 +62,7 @@ impl Grammar<'_> {
     /// What only the whole question settles: the size that nothing named, the things that only conditions name, and
     /// words that would be lost.
     pub(super) fn settle(&mut self) -> Result<(), Why> {
+        self.either()?;
         let sized = self.sized;
         if let (Some(Key::Table(table)), Some(rank)) = (self.frame.entity, self.frame.rank.as_mut())
             && rank.by.is_none()

@@ -5,7 +5,10 @@ mod entities;
 mod groups;
 mod leftovers;
 mod measures;
+mod patterns;
 mod ranks;
+mod ratios;
+mod returned;
 use airlock_plugin_sdk::question::grammar::{Aggregate, Comparison, Grain, Op, Quality, Reading};
 use airlock_plugin_sdk::question::stems;
 
@@ -48,7 +51,8 @@ pub fn interpret(
         count: None,
         sized: false,
         one: false,
-        priced: Vec::new(),
+        meant: Vec::new(),
+        ors: Vec::new(),
     };
     grammar.run()?;
     let mut frame = grammar.frame;
@@ -62,7 +66,7 @@ pub fn interpret(
         frame.used.extend(mention.first..mention.end);
         frame.used.extend(&mention.also);
     }
-    for item in grammar.priced.iter().filter_map(|at| grammar.items.get(*at)) {
+    for item in grammar.meant.iter().filter_map(|at| grammar.items.get(*at)) {
         frame.used.extend(item.first..item.end);
     }
     for item in grammar.items.iter().filter(|item| !matches!(item.part, Part::Op(Op::Word))) {
@@ -184,14 +188,17 @@ struct Grammar<'a> {
     sized: bool,
     /// A superlative keeps one because nothing says otherwise.
     one: bool,
-    /// Verbs that name a price: `cost more than`.
-    priced: Vec<usize>,
+    /// Words that the grammar made something of: `cost more than`, `the letter J`.
+    meant: Vec<usize>,
+    /// Places of `or` between different conditions.
+    ors: Vec<usize>,
 }
 
 impl Grammar<'_> {
     fn run(&mut self) -> Result<(), Why> {
+        let clause = self.clause();
         for at in 0..self.items.len() {
-            if self.items.get(at).is_none_or(|item| item.used) {
+            if self.items.get(at).is_none_or(|item| item.used) || clause.contains(&at) {
                 continue;
             }
             let Some(Part::Op(op)) = self.part(at).cloned() else { continue };
@@ -206,6 +213,7 @@ impl Grammar<'_> {
                 Op::Compare(comparison) => self.compare(at, comparison)?,
                 Op::ComparePrice(comparison) => self.compare_price(at, comparison)?,
                 Op::Between => self.between(at)?,
+                Op::Like(affix) => self.like(at, affix)?,
                 Op::Number(value) => self.number(at, value)?,
                 Op::Moment(index) => {
                     self.frame.moments.push((index, at));
@@ -217,7 +225,7 @@ impl Grammar<'_> {
                     self.take(at);
                 }
                 Op::Percent => self.percent(at)?,
-                Op::Ratio => return Err(Why::Kind("a ratio of two quantities".into())),
+                Op::Ratio => self.ratio(at)?,
                 Op::List | Op::Which | Op::Who => self.listed(at),
                 Op::OrderBy => self.order(at)?,
                 Op::Direction { descending } => {
@@ -235,6 +243,7 @@ impl Grammar<'_> {
                 .tokens
                 .get(1)
                 .is_some_and(|token| matches!(token.lower.as_str(), "did" | "do" | "does"));
+        self.returned(clause)?;
         self.rest()?;
         self.settle()?;
         if what && self.frame.measures.is_empty() && self.frame.rank.is_none() {

@@ -33,7 +33,8 @@ impl Grammar<'_> {
             | Quality::Age
             | Quality::Length
             | Quality::Height
-            | Quality::Weight => {
+            | Quality::Weight
+            | Quality::Rating => {
                 if let Some(noun) = self.noun(at) {
                     if let Some(Target::Column(table, column)) = self.target(noun).cloned()
                         && matches!(self.family(table, column), Family::Time | Family::Number)

@@ -128,6 +128,19 @@ pub enum Quality {
     Weight,
     /// `most common`: how often it occurs.
     Frequency,
+    /// `highest-rated`: a rating or a score.
+    Rating,
+}
+
+/// Where a text is found inside another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Affix {
+    /// At its beginning.
+    Start,
+    /// At its end.
+    End,
+    /// Anywhere.
+    Inside,
 }
 
 /// What a run of words asks for.
@@ -163,6 +176,8 @@ pub enum Op {
     ComparePrice(Comparison),
     /// `between`.
     Between,
+    /// `starts with`, `contains`: a text inside another one.
+    Like(Affix),
     /// A number that is no time and no rank.
     Number(f64),
     /// The moment with this index.

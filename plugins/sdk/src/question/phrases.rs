@@ -1,6 +1,6 @@
 //! The phrases of operations: which words mean what, the longest first.
 
-use super::grammar::{Aggregate, Comparison, Grain, Op, Quality};
+use super::grammar::{Affix, Aggregate, Comparison, Grain, Op, Quality};
 
 pub(super) const fn superlative(descending: bool, quality: Quality) -> Op {
     Op::Superlative { descending, quality }
@@ -71,6 +71,32 @@ pub(super) const PHRASES: &[(&[&str], Op)] = &[
     (&["most", "frequently"], superlative(true, Quality::Frequency)),
     (&["most", "often"], superlative(true, Quality::Frequency)),
     (&["least", "common"], superlative(false, Quality::Frequency)),
+    (&["most", "number", "of"], superlative(true, Quality::Amount)),
+    (&["the", "highest", "count", "of"], superlative(true, Quality::Amount)),
+    (&["highest", "-", "rated"], superlative(true, Quality::Rating)),
+    (&["highest", "rated"], superlative(true, Quality::Rating)),
+    (&["best", "-", "rated"], superlative(true, Quality::Rating)),
+    (&["best", "rated"], superlative(true, Quality::Rating)),
+    (&["top", "-", "rated"], superlative(true, Quality::Rating)),
+    (&["top", "rated"], superlative(true, Quality::Rating)),
+    (&["lowest", "-", "rated"], superlative(false, Quality::Rating)),
+    (&["lowest", "rated"], superlative(false, Quality::Rating)),
+    (&["worst", "-", "rated"], superlative(false, Quality::Rating)),
+    (&["worst", "rated"], superlative(false, Quality::Rating)),
+    (&["start", "with"], Op::Like(Affix::Start)),
+    (&["starts", "with"], Op::Like(Affix::Start)),
+    (&["starting", "with"], Op::Like(Affix::Start)),
+    (&["begin", "with"], Op::Like(Affix::Start)),
+    (&["begins", "with"], Op::Like(Affix::Start)),
+    (&["beginning", "with"], Op::Like(Affix::Start)),
+    (&["end", "with"], Op::Like(Affix::End)),
+    (&["ends", "with"], Op::Like(Affix::End)),
+    (&["ending", "with"], Op::Like(Affix::End)),
+    (&["ends", "in"], Op::Like(Affix::End)),
+    (&["ending", "in"], Op::Like(Affix::End)),
+    (&["contain"], Op::Like(Affix::Inside)),
+    (&["contains"], Op::Like(Affix::Inside)),
+    (&["containing"], Op::Like(Affix::Inside)),
     (&["for", "each"], Op::Each),
     (&["for", "every"], Op::Each),
     (&["in", "each"], Op::Each),
@@ -154,6 +180,11 @@ pub(super) const PHRASES: &[(&[&str], Op)] = &[
     (&["without", "any"], Op::Not),
     (&["no"], Op::Not),
     (&["not", "any"], Op::Not),
+    (&["not", "part", "of"], Op::Not),
+    (&["not", "part", "of", "any"], Op::Not),
+    (&["not", "a", "part", "of", "any"], Op::Not),
+    (&["not", "belong", "to"], Op::Not),
+    (&["not", "belong", "to", "any"], Op::Not),
     (&["lacking"], Op::Not),
     (&["excluding"], Op::Not),
     (&["except"], Op::Not),
