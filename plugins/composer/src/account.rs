@@ -48,8 +48,12 @@ pub fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> (Vec<Stri
             missing.push(token.lower.clone());
             continue;
         }
-        let accounted =
-            frame.used.contains(&chunk.first) || light || explained(&token.stem) || known.contains(&joined);
+        let began = times::begins(&token.stem) && begins(context, built);
+        let accounted = began
+            || frame.used.contains(&chunk.first)
+            || light
+            || explained(&token.stem)
+            || known.contains(&joined);
         if accounted {
             continue;
         }

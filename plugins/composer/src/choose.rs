@@ -1,6 +1,7 @@
 //! All readings of a question tried; the best one wins if it explains every word and no other is as good.
 
 use airlock_plugin_sdk::question::grammar::{Aggregate, Op, Reading};
+use airlock_plugin_sdk::question::stems;
 
 use crate::account::{missing, unknown};
 use crate::annotate::{Candidate, Mention, Target};
@@ -53,7 +54,7 @@ pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why
                         })
                     })
                     .count();
-                let score = fit - built.cost + 0.02 * selected as f64;
+                let score = fit - built.cost + 0.02 * selected as f64 + beside(context, mentions, &targets);
                 match found.iter_mut().find(|choice| choice.sql == sql) {
                     Some(choice) => choice.score = choice.score.max(score),
                     None => found.push(Choice {
@@ -114,6 +115,59 @@ pub fn choose(context: &Context<'_>, mentions: &[Mention]) -> Result<Choice, Why
     Ok(best)
 }
 
+/// What stands beside a table is likelier its own: `journals whose names`, `names of the authors`; and a value is likelier
+/// one of a table that the question names.
+fn beside(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> f64 {
+    let tables: Vec<(usize, usize, usize)> = mentions
+        .iter()
+        .zip(targets)
+        .filter_map(|(mention, target)| match target {
+            Target::Table(table) => Some((*table, mention.first, mention.end)),
+            _ => None,
+        })
+        .collect();
+    let near = |table: usize, mention: &Mention| {
+        tables.iter().any(|(own, first, end)| {
+            let between = |from: usize, to: usize| {
+                from <= to
+                    && (from..to).all(|at| {
+                        context.reading.tokens.get(at).is_some_and(|token| {
+                            matches!(
+                                token.lower.as_str(),
+                                "of" | "the"
+                                    | "all"
+                                    | "whose"
+                                    | "their"
+                                    | "'"
+                                    | "s"
+                                    | "each"
+                                    | "with"
+                                    | "a"
+                                    | "an"
+                                    | "have"
+                                    | "has"
+                            )
+                        })
+                    })
+            };
+            *own == table && (between(mention.end, *first) || between(*end, mention.first))
+        })
+    };
+    let mut sum = 0.0;
+    for (mention, target) in mentions.iter().zip(targets) {
+        match target {
+            Target::Column(table, _) if near(*table, mention) => sum += 0.12,
+            Target::Value(table, ..) | Target::Flag(table, ..)
+                if tables.iter().any(|(own, ..)| own == table) =>
+            {
+                sum += 0.1;
+            }
+            _ => {}
+        }
+    }
+    sum
+}
+
 /// Of columns that tables of one family share, the one of the table that goes on is enough; and a name of a thing is
 /// the thing, where a person said so.
 fn one_of_family(context: &Context<'_>, mentions: &[Mention]) -> Vec<Mention> {
@@ -156,6 +210,7 @@ fn table_of(target: &Target) -> Option<usize> {
         Target::Table(table)
         | Target::Column(table, _)
         | Target::Value(table, _, _)
+        | Target::Text(table, _, _)
         | Target::Flag(table, _, _) => Some(*table),
         Target::Metric(_)
         | Target::Condition(_)
@@ -226,6 +281,26 @@ fn settle(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Re
     let (missing, relations) = missing(context, &frame, &built);
     if !missing.is_empty() {
         return Err(Why::Unknown(missing));
+    }
+    for (mention, target) in mentions.iter().zip(targets) {
+        let (name, text) = match target {
+            Target::Table(table) => match context.schema.table(*table) {
+                Some(detail) => (detail.reference.name.clone(), &detail.text),
+                None => continue,
+            },
+            Target::Column(table, column) => match context.schema.column(*table, *column) {
+                Some(detail) => (detail.name.clone(), &detail.text),
+                None => continue,
+            },
+            _ => continue,
+        };
+        let token = context.reading.tokens.get(mention.first);
+        if let Some(token) =
+            token.filter(|token| mention.words == 1 && !text.iter().any(|stem| stems::kin(stem, &token.stem)))
+            && !context.schema.tables.iter().any(|table| table.text.contains(&token.stem))
+        {
+            built.assumptions.push(format!("`{}` was read as `{name}`.", token.text));
+        }
     }
     for verb in relations {
         built.assumptions.push(format!("`{verb}` was read as what joins the tables."));
@@ -389,6 +464,9 @@ fn reasons(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> V
                 Target::Table(at) => format!("the table {}", table(*at)),
                 Target::Column(at, name) => format!("{}.{}", table(*at), column(*at, *name)),
                 Target::Value(at, name, value) => {
+                    format!("{}.{} = '{value}'", table(*at), column(*at, *name))
+                }
+                Target::Text(at, name, value) => {
                     format!("{}.{} = '{value}'", table(*at), column(*at, *name))
                 }
                 Target::Flag(at, name, sense) => format!("{}.{} is {sense}", table(*at), column(*at, *name)),

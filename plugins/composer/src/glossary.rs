@@ -86,6 +86,8 @@ impl Term {
 pub struct Glossary {
     /// One for each name.
     pub terms: Vec<Term>,
+    /// Texts are found inside other texts, as a rule says.
+    pub inside: bool,
 }
 
 impl Glossary {
@@ -107,6 +109,10 @@ impl Glossary {
             }
         }
         for record in records {
+            // A rule without a table is read as a sentence elsewhere.
+            if record.table.is_none() && record.metric_sql.is_none() {
+                continue;
+            }
             let table = record.table.as_ref().and_then(|table| schema.position(table));
             if record.table.is_some() && table.is_none() {
                 continue;
@@ -142,6 +148,6 @@ impl Glossary {
                 _ => {}
             }
         }
-        Self { terms }
+        Self { terms, inside: false }
     }
 }

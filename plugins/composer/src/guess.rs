@@ -13,8 +13,16 @@ pub fn complete(tables: &mut [Table]) {
             !points && !pointed
         })
         .collect();
-    for table in tables.iter_mut().filter(|table| table.key.is_empty()) {
-        if let Some(id) = identifier(table) {
+    let keys: Vec<Option<usize>> = (0..tables.len())
+        .map(|at| {
+            tables
+                .get(at)
+                .filter(|table| table.key.is_empty())
+                .and_then(|table| identifier(tables, at, table))
+        })
+        .collect();
+    for (table, key) in tables.iter_mut().zip(keys) {
+        if let Some(id) = key {
             table.key = vec![id];
         }
     }
@@ -27,7 +35,7 @@ pub fn complete(tables: &mut [Table]) {
                 from: vec![column],
                 to: target,
                 to_columns: vec![key],
-                optional: false,
+                optional: tables.get(from)?.columns.get(column)?.nullable,
                 verified: false,
             };
             Some((from, edge))
@@ -47,10 +55,17 @@ pub fn complete(tables: &mut [Table]) {
 
 /// The column that tells a table's rows apart by its name: `business_id` of businesses, `id`, `pid` of publications, or a
 /// first `aid`; and the first column of a table of nothing but words, such as the cities with their regions.
-fn identifier(table: &Table) -> Option<usize> {
+fn identifier(tables: &[Table], at: usize, table: &Table) -> Option<usize> {
+    let elsewhere = |column: &Column| {
+        tables.iter().enumerate().any(|(other, detail)| other != at && refers(column, detail))
+    };
     let named = table.columns.iter().position(|column| refers(column, table));
     let plain = table.columns.iter().position(|column| column.name.eq_ignore_ascii_case("id"));
-    let first = table.columns.first().filter(|column| column.name.to_lowercase().ends_with("id")).map(|_| 0);
+    let first = table
+        .columns
+        .first()
+        .filter(|column| column.name.to_lowercase().ends_with("id") && !elsewhere(column))
+        .map(|_| 0);
     // A table of pairs has no identifier: both of its columns point elsewhere.
     let pairs = table.columns.len() <= 2;
     let identified = |column: &Column| column.name.to_lowercase().ends_with("id");

@@ -16,6 +16,7 @@ mod parts;
 mod print;
 mod refuse;
 mod reuse;
+mod rules;
 mod schema;
 mod times;
 mod union;
@@ -31,6 +32,7 @@ use airlock_plugin_sdk::{Exchange, Generator, Host, StageError, TableRef};
 use build::Context;
 use glossary::Glossary;
 use refuse::Why;
+use rules::Rules;
 use schema::Schema;
 
 /// Longest question that is composed for, in tokens.
@@ -71,7 +73,9 @@ impl Generator for Composer {
 airlock_plugin_sdk::export!(generator: Composer);
 
 fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
-    let reading = Reading::new(&input.question, &input.clock);
+    let rules = Rules::read(host, &input.question);
+    let (question, expanded) = rules.expand(&input.question);
+    let reading = Reading::new(&question, &input.clock);
     if reading.tokens.len() > TOKENS {
         return Err(Why::Kind(format!("a question of more than {TOKENS} words")).refusal());
     }
@@ -86,13 +90,15 @@ fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
         .collect();
     let selected: Vec<TableRef> = input.selection.tables.iter().map(|table| table.table.clone()).collect();
     let schema = Schema::read(host, &selected, &words);
-    let glossary = Glossary::read(host, &input.question, &schema);
+    let mut glossary = Glossary::read(host, &question, &schema);
+    glossary.inside = rules.inside;
     let entities = entities(&input.attributes);
-    let mentions = annotate::annotate(host, &input.question, &reading, &schema, &glossary, &entities);
+    let ruled = annotate::ruled(host, &rules, &reading, &schema, &mut glossary);
+    let mentions = annotate::annotate(host, &question, &reading, &schema, &glossary, &entities, ruled);
     let context = Context { schema: &schema, glossary: &glossary, reading: &reading, words: &words };
-    let choice =
-        choose::choose(&context, &mentions).map_err(|why| why.refusal_near(&schema, &input.question))?;
-    let mut assumptions = choice.assumptions;
+    let choice = choose::choose(&context, &mentions).map_err(|why| why.refusal_near(&schema, &question))?;
+    let mut assumptions = expanded;
+    assumptions.extend(choice.assumptions);
     let mut seen = BTreeSet::new();
     assumptions.retain(|told| seen.insert(told.clone()));
     assumptions.truncate(16);

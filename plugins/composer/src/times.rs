@@ -257,6 +257,9 @@ pub fn window(context: &Context<'_>, frame: &Frame) -> Result<(Option<Period>, V
             told.push("`today` was read as now.".into());
             continue;
         }
+        if periods.contains(&found.period) {
+            continue;
+        }
         told.extend(found.assumption.clone());
         match periods.last_mut() {
             Some(before) if before.until.is_some() && before.until == found.period.from => {

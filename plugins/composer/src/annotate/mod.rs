@@ -1,7 +1,9 @@
 //! Words of the question tied to what they may name: tables, columns, values, glossary terms.
 
 mod cover;
+mod ruled;
 mod scores;
+mod thesaurus;
 mod values;
 
 use std::collections::BTreeSet;
@@ -16,6 +18,7 @@ use crate::glossary::Glossary;
 use crate::schema::{Family, Schema};
 
 use cover::{cover, scattered, supported};
+pub use ruled::ruled;
 use scores::{column_score, flag, same_set, table_score};
 use values::{Known, spoken, values};
 
@@ -40,6 +43,8 @@ pub enum Target {
     Verb,
     /// A unit of time that stays one, though a column is called so.
     Step,
+    /// A column equals a text, whatever its case.
+    Text(usize, usize, String),
     /// Text in quotation marks that no index knows.
     Literal(String),
 }
@@ -89,11 +94,13 @@ pub fn annotate(
     schema: &Schema,
     glossary: &Glossary,
     entities: &[Entity],
+    ruled: Vec<Mention>,
 ) -> Vec<Mention> {
     let values = values(host, question, schema);
     let spoken = spoken(reading, schema, &values);
     let taken: BTreeSet<usize> = reading.moments.iter().flat_map(|found| found.first..found.end).collect();
     let mut all = governed(entities, question, reading, schema);
+    all.extend(ruled);
     for first in 0..reading.tokens.len() {
         all.extend(runs(reading, first, &taken).into_iter().filter_map(|run| {
             let candidates = candidates(reading, &run, schema, glossary, &values, &spoken);
@@ -242,14 +249,21 @@ fn candidates(
             plurals.push(Target::Value(known.table, known.column, known.value.clone()));
             continue;
         }
-        if same || near {
+        let akin = !run.quoted && !same && !near && akin(schema, known, &run.stems);
+        if same || near || akin {
             // One-letter and purely numeric values are found by chance.
             let chance = !run.quoted
                 && known.lower.iter().all(|word| word.len() < 2 || word.chars().all(|c| c.is_ascii_digit()));
             if chance {
                 continue;
             }
-            let exact = if same { 0.95 } else { 0.85 };
+            let exact = if same {
+                0.95
+            } else if near {
+                0.85
+            } else {
+                0.78
+            };
             add(Target::Value(known.table, known.column, known.value.clone()), exact);
         }
     }
@@ -261,6 +275,15 @@ fn candidates(
     }
     // `no bills` has no bills, though a column is called `bill no`; `no show` may be a value.
     if reading.chunks.iter().any(|chunk| chunk.first == run.first && chunk.op == Op::Not) {
+        return best(found);
+    }
+    // `that year` is the one named before.
+    let pointed = run
+        .first
+        .checked_sub(1)
+        .and_then(|at| reading.tokens.get(at))
+        .is_some_and(|before| before.is("that") || before.is("same"));
+    if pointed && !reading.moments.is_empty() && run.stems.len() == 1 && is_step(&run.words) {
         return best(found);
     }
     // A single word of an operation (`total`, `most`) names nothing by itself.
@@ -339,6 +362,13 @@ fn candidates(
             if column.family == Family::Time && !dated {
                 continue;
             }
+            // `premium customers` are customers of a kind, not a number of a yes-or-no column.
+            if column.family == Family::Boolean
+                && run.words.len() > 1
+                && !column.names.iter().any(|name| same_set(name, &run.stems))
+            {
+                continue;
+            }
             // A key points to a thing; the thing itself is the other table, unless its number is asked for.
             let pointer = column.key
                 && column.family != Family::Text
@@ -381,6 +411,27 @@ fn candidates(
             None => found.push(Candidate { target: Target::Table(table), score: 0.75, pointer }),
         }
     }
+    // `items` are the rows of `order_items`, not their identifiers.
+    if !run.stems.iter().any(|stem| matches!(stem.as_str(), "id" | "number" | "code")) {
+        let named: Vec<usize> = found
+            .iter()
+            .filter_map(|candidate| match candidate.target {
+                Target::Table(table) => Some(table),
+                _ => None,
+            })
+            .collect();
+        found.retain(|candidate| match candidate.target {
+            Target::Column(table, column) => {
+                !(named.contains(&table) && schema.table(table).is_some_and(|table| table.key == [column]))
+            }
+            _ => true,
+        });
+    }
+    // `references cited`: a verb, perhaps, and no column of another table.
+    let participle = matches!(run.words.as_slice(), [only] if only.ends_with("ed") && stems::is_relation(&stems::stem(only)));
+    if participle && found.iter().any(|candidate| matches!(candidate.target, Target::Column(..))) {
+        found.push(Candidate::new(Target::Support, 0.7));
+    }
     let called = found.iter().any(|candidate| match &candidate.target {
         Target::Table(_) => !candidate.pointer,
         Target::Column(table, column) => schema.column(*table, *column).is_some_and(|column| {
@@ -418,9 +469,33 @@ fn candidates(
         }
         _ => true,
     });
+    let named = found.iter().any(|candidate| candidate.score >= 0.6);
+    if !named && !light {
+        found.extend(thesaurus::meant(schema, &run.stems));
+        found.extend(thesaurus::income(schema, &run.stems));
+    }
     // What a table is called by its own is no key of another one.
     found.retain(|candidate| !candidate.pointer || tables.is_empty());
     best(found)
+}
+
+/// `successful` for the status `success`: one word of the same family, where a column tells states apart.
+fn akin(schema: &Schema, known: &Known, run: &[String]) -> bool {
+    let ([value], [word]) = (known.lower.as_slice(), run) else { return false };
+    let state = schema.column(known.table, known.column).is_some_and(|column| {
+        let own = column.names.iter().take(column.own).flatten();
+        let mut own = own.filter(|stem| {
+            matches!(stem.as_str(), "statu" | "status" | "state" | "type" | "kind" | "stage" | "outcom")
+        });
+        own.next().is_some()
+    });
+    let stem = stems::stem(value);
+    state && stem.len() >= 5 && (stems::kin(&stem, word) || word.strip_suffix("ful") == Some(stem.as_str()))
+}
+
+/// True for a unit of time.
+fn is_step(words: &[String]) -> bool {
+    matches!(words, [only] if matches!(only.as_str(), "year" | "month" | "day" | "week" | "quarter" | "date" | "period"))
 }
 
 /// True when a run is what `how many` or `number of` counts.

@@ -46,7 +46,9 @@ pub(super) fn column_score(name: &[String], run: &[String], table: &[Vec<String>
     let found = name.iter().any(|stem| {
         run.contains(stem) && (name.len() == 1 || !GENERIC.contains(&stem.as_str()) || owned(stem))
     });
-    let told = missing.iter().all(|stem| owned(stem));
+    // `order total`: the table's word makes `total` one of its own.
+    let led = !extra.is_empty() && extra.iter().all(|stem| owned(stem));
+    let told = led || missing.iter().all(|stem| owned(stem));
     if missing.len() == name.len() || !(found || told) {
         return 0.0;
     }
@@ -60,6 +62,10 @@ pub(super) fn column_score(name: &[String], run: &[String], table: &[Vec<String>
         } else {
             0.5
         };
+    }
+    // `region name` for the region.
+    if missing.is_empty() && extra.iter().all(|stem| stem.as_str() == "name") {
+        return 0.97;
     }
     // The table's own word before the column's: `customer name`, `order total`.
     if extra.iter().all(|stem| owned(stem)) {

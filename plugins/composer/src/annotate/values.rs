@@ -27,7 +27,15 @@ pub(super) fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<K
             found.push(Known { table, column, value: value.to_owned(), lower });
         }
     };
-    for hit in host.near_values(question, 50) {
+    // `successful` may be the state `success`.
+    let derived: Vec<String> = airlock_plugin_sdk::question::tokens::tokenize(question)
+        .into_iter()
+        .filter_map(|token| token.lower.strip_suffix("ful").map(str::to_owned))
+        .filter(|word| word.len() >= 4)
+        .take(4)
+        .collect();
+    let more = if derived.is_empty() { Vec::new() } else { host.near_values(&derived.join(" "), 20) };
+    for hit in host.near_values(question, 50).into_iter().chain(more) {
         if let Some(table) = schema.position(&hit.column.table)
             && let Some(column) = schema.table(table).and_then(|table| table.column(&hit.column.column))
         {

@@ -154,8 +154,12 @@ impl<'a> Builder<'a> {
             tables.sort_by_key(|(_, at)| *at);
             let mut order: Vec<usize> = Vec::new();
             for (table, _) in tables {
-                let here = self.tree.nodes.iter().any(|node| node.table == table);
-                if !here && !order.contains(&table) {
+                let here = matches!(
+                    joins::path(self.context.schema, self.tree.root(), table, self.context.words),
+                    Ok(Some(_))
+                ) && !elsewhere.iter().any(|(own, _, _)| *own == table);
+                let root = table == self.tree.root();
+                if !here && !root && !order.contains(&table) {
                     order.push(table);
                 }
             }

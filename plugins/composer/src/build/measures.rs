@@ -66,7 +66,7 @@ impl<'a> Builder<'a> {
             }
             Measure::Aggregate(aggregate, table, column) => {
                 let harmless = matches!(aggregate, Aggregate::Minimum | Aggregate::Maximum);
-                if *table != root && !harmless {
+                if *table != root && !harmless && !self.bridged(*table) {
                     return Err(Why::Kind(format!(
                         "{} would be counted more than once when joined to {}",
                         self.column_name(*table, *column),
@@ -113,6 +113,27 @@ impl<'a> Builder<'a> {
                 Ok(if self.mean_of_money(metric) { Expr::Rounded(Box::new(measured)) } else { measured })
             }
         }
+    }
+
+    /// True when the root only pairs the measured rows with the groups, so that each is met once in a group: the
+    /// citations of each author's publications.
+    fn bridged(&self, table: usize) -> bool {
+        let root = self.tree.root();
+        let Some(detail) = self.context.schema.table(root) else { return false };
+        let pairs = detail.columns.len() == 2 && detail.columns.iter().all(|column| column.key);
+        let direct = detail.edges.iter().any(|edge| edge.to == table);
+        let mut keys = self.frame.entity.iter().chain(&self.frame.groups);
+        let one = self.frame.groups.len() + usize::from(self.frame.entity.is_some()) == 1;
+        let other = keys.any(|key| match key {
+            Key::Table(group) => *group != table && detail.edges.iter().any(|edge| edge.to == *group),
+            Key::Column(group, column) => {
+                *group != table
+                    && detail.edges.iter().any(|edge| edge.to == *group)
+                    && self.context.schema.table(*group).is_some_and(|group| group.label == [*column])
+            }
+            Key::Time(_) => false,
+        });
+        pairs && direct && one && other
     }
 
     /// The condition that every measure of a table has, when there are several measures.

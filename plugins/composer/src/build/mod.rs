@@ -180,7 +180,7 @@ impl<'a> Builder<'a> {
             .chain(rank)
             .chain(&frame.place)
             .chain(sides)
-            .chain(frame.having.iter().map(|(measure, _, _)| measure))
+            .chain(frame.having.iter().filter(|_| frame.share.is_none()).map(|(measure, _, _)| measure))
         {
             anchors.push(self.measure_table(measure)?);
         }

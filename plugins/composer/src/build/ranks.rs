@@ -1,5 +1,7 @@
 //! What a rank goes by, settled on columns.
 
+use airlock_plugin_sdk::question::stems;
+
 use super::*;
 
 impl<'a> Builder<'a> {
@@ -24,6 +26,11 @@ impl<'a> Builder<'a> {
                             self.column_name(table, column),
                             self.table_name(entity)
                         )));
+                    }
+                }
+                Some(Key::Column(_, _)) if self.additive(table, column) => {
+                    if let Some(rank) = frame.rank.as_mut() {
+                        rank.by = Some(By::Measure(Measure::Aggregate(Aggregate::Sum, table, column)));
                     }
                 }
                 _ => {
@@ -58,6 +65,16 @@ impl<'a> Builder<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// True for a number that makes sense only added up over several rows: a population, a quantity.
+    fn additive(&self, table: usize, column: usize) -> bool {
+        const ADDED: &[&str] = &["population", "quantiti", "amount", "area", "total", "unit"];
+        self.context.schema.column(table, column).is_some_and(|column| {
+            let own = column.names.iter().take(column.own);
+            own.filter_map(|name| name.last())
+                .any(|last| ADDED.iter().any(|word| stems::stem(word) == *last || *word == last))
+        })
     }
 
     pub(super) fn quality(&self, frame: &Frame, quality: Quality) -> Result<By, Why> {

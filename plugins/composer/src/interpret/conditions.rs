@@ -10,6 +10,12 @@ impl Grammar<'_> {
         };
         self.take(at);
         self.take(next);
+        if let Some((before, table, column)) = self.spent_by(at) {
+            self.meant.push(before);
+            let measure = Measure::Aggregate(Aggregate::Sum, table, column);
+            self.frame.having.push((measure, comparison, value));
+            return Ok(());
+        }
         if let Some((before, table, column)) = self.priced_by(at) {
             self.take(before);
             self.meant.push(before);
@@ -72,6 +78,21 @@ impl Grammar<'_> {
             }
             _ => None,
         }
+    }
+
+    /// `customers who spent more than 5000`: the verb, and the amount of the one table that records what they paid for.
+    fn spent_by(&self, at: usize) -> Option<(usize, usize, usize)> {
+        let before = self.before(at)?;
+        if !matches!(self.word(before), "spent" | "spend" | "spends") || self.target(before).is_some() {
+            return None;
+        }
+        let who = self.head_before(before)?;
+        let mut papers = self.schema.tables.iter().enumerate().filter_map(|(table, detail)| {
+            detail.edges.iter().find(|edge| edge.to == who)?;
+            Some((table, detail.amount()?))
+        });
+        let (table, column) = papers.next().filter(|_| papers.next().is_none())?;
+        Some((before, table, column))
     }
 
     /// The verb and the price that `products cost more than 1000` compares.
@@ -258,6 +279,15 @@ impl Grammar<'_> {
         }
     }
 
+    /// A text that a column equals, or holds where a rule asks for that.
+    pub(super) fn text(&self, table: usize, column: usize, text: String) -> FilterKind {
+        if self.glossary.inside {
+            let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+            return FilterKind::Like(table, column, format!("%{escaped}%"));
+        }
+        FilterKind::Text(table, column, text)
+    }
+
     pub(super) fn literal(&mut self, at: usize, text: String) -> Result<(), Why> {
         for place in [self.before(at), Some(at + 1)].into_iter().flatten() {
             match self.target(place).cloned() {
@@ -267,14 +297,16 @@ impl Grammar<'_> {
                     }
                     self.take(at);
                     self.frame.outputs.retain(|output| *output != (table, column));
-                    self.filter(at, FilterKind::Text(table, column, text));
+                    let kind = self.text(table, column, text);
+                    self.filter(at, kind);
                     return Ok(());
                 }
                 Some(Target::Table(table)) => {
                     let label = self.schema.table(table).map(|table| table.label.clone()).unwrap_or_default();
                     if let [only] = label.as_slice() {
                         self.take(at);
-                        self.filter(at, FilterKind::Text(table, *only, text));
+                        let kind = self.text(table, *only, text);
+                        self.filter(at, kind);
                         return Ok(());
                     }
                 }

@@ -29,11 +29,18 @@ impl Grammar<'_> {
                     self.count = Some(count as u32);
                     self.take(next);
                 }
-                Some(Part::Mention(Target::Value(..) | Target::Flag(..) | Target::Condition(_))) => {}
+                Some(Part::Mention(
+                    Target::Value(..) | Target::Text(..) | Target::Flag(..) | Target::Condition(_),
+                )) => {}
                 Some(Part::Mention(Target::Column(table, column))) if self.free(next) => {
                     // A column that is compared or holds a value restricts; it is not shown for itself.
                     if self.restricts(next) {
                         return;
+                    }
+                    // `the names of the authors who …`: the authors are listed.
+                    if self.frame.entity.is_none() && self.frame.outputs.is_empty() && self.owned(next, table)
+                    {
+                        self.frame.entity = Some(Key::Table(table));
                     }
                     self.frame.outputs.push((table, column));
                     self.take(next);
@@ -52,6 +59,19 @@ impl Grammar<'_> {
             }
             next += 1;
         }
+    }
+
+    /// True when a column is named with its table and a clause about that table follows.
+    fn owned(&self, at: usize, table: usize) -> bool {
+        let names = self.schema.table(table).map(|table| table.names.concat()).unwrap_or_default();
+        let with = self.items.get(at).is_some_and(|item| {
+            (item.first..item.end)
+                .filter_map(|at| self.reading.tokens.get(at))
+                .any(|token| names.contains(&token.stem))
+        });
+        let clause = matches!(self.op(at + 1), Some(Op::Who | Op::Which | Op::Not))
+            || matches!(self.word(at + 1), "that" | "with" | "whose" | "having" | "without");
+        with && clause
     }
 
     /// True when a superlative stands behind a number and the noun it counts.
@@ -88,6 +108,12 @@ impl Grammar<'_> {
             }
         }
         self.frame.rank = Some(rank);
+        if matches!(self.word(next), "combination" | "combinations" | "pair" | "pairs") {
+            self.take(next);
+            self.meant.push(next);
+            self.frame.combined = true;
+            return self.group(next);
+        }
         let noun = self.noun(at.max(next - 1)).or_else(|| self.noun(next));
         if let Some(noun) = noun {
             self.ranked(noun);

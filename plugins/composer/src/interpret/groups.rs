@@ -49,6 +49,13 @@ impl Grammar<'_> {
             if self.op(after) != Some(&Op::And) {
                 break;
             }
+            // `from each country, for customers who …`: no second key.
+            if matches!(
+                self.word(after + 1),
+                "for" | "from" | "in" | "with" | "who" | "that" | "which" | "where"
+            ) {
+                break;
+            }
             after = self.next(after);
             if matches!(self.op(after), Some(Op::Each | Op::By)) {
                 self.take(after);
@@ -162,22 +169,7 @@ impl Grammar<'_> {
             let last =
                 self.items.get(before).and_then(|item| self.reading.tokens.get(item.end.saturating_sub(1)));
             last.is_some_and(|token| {
-                let participle = token.lower.ends_with("ed")
-                    || matches!(
-                        token.lower.as_str(),
-                        "made"
-                            | "written"
-                            | "given"
-                            | "taken"
-                            | "sold"
-                            | "bought"
-                            | "taught"
-                            | "paid"
-                            | "held"
-                            | "led"
-                            | "run"
-                            | "sent"
-                    );
+                let participle = stems::is_participle(&token.lower);
                 participle && !matches!(token.lower.as_str(), "grouped" | "ordered" | "sorted" | "ranked")
             })
         })
@@ -193,6 +185,12 @@ impl Grammar<'_> {
 
     pub(super) fn grain(&mut self, at: usize, grain: Grain) -> Result<(), Why> {
         let word = self.word(at);
+        // `that year`: the time named before.
+        let pointed = at.checked_sub(1).is_some_and(|before| matches!(self.word(before), "that" | "same"));
+        if pointed && !self.frame.moments.is_empty() {
+            self.take(at);
+            return Ok(());
+        }
         if word.ends_with("ly") || matches!(word, "annual" | "over") {
             self.take(at);
             self.frame.groups.push(Key::Time(grain));

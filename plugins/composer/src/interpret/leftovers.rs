@@ -19,6 +19,12 @@ impl Grammar<'_> {
                     self.absorb(at, table, column);
                     self.filter(at, FilterKind::Values(table, column, vec![value]));
                 }
+                Some(Target::Text(table, column, text)) => {
+                    self.take(at);
+                    self.absorb(at, table, column);
+                    let kind = self.text(table, column, text);
+                    self.filter(at, kind);
+                }
                 Some(Target::Flag(table, column, sense)) => {
                     self.take(at);
                     self.filter(at, FilterKind::Flag(table, column, sense));

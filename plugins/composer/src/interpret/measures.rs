@@ -16,7 +16,9 @@ impl Grammar<'_> {
             next = self.next(next);
         }
         if let Some(Op::Aggregate(inner)) = self.op(next).cloned() {
-            if inner == Aggregate::Count && aggregate == Aggregate::Count {
+            let total = inner == Aggregate::Sum
+                && self.noun(next).is_some_and(|noun| matches!(self.target(noun), Some(Target::Table(_))));
+            if (inner == Aggregate::Count || total) && aggregate == Aggregate::Count {
                 self.take(next);
                 return self.measure(next, aggregate);
             }
@@ -286,6 +288,14 @@ impl Grammar<'_> {
 
     pub(super) fn aggregate(&mut self, at: usize, aggregate: Aggregate) -> Result<(), Why> {
         self.take(at);
+        // `spent more than 5000 in total` says again that it is added up.
+        let again = aggregate == Aggregate::Sum
+            && !self.frame.having.is_empty()
+            && at.checked_sub(1).is_some_and(|before| self.word(before) == "in")
+            && self.noun(at).is_none();
+        if again {
+            return Ok(());
+        }
         let (measure, after) = match self.measure(at, aggregate) {
             Ok(found) => found,
             // `customers total`: the counted thing may stand before.

@@ -168,7 +168,7 @@ fn compounds(reading: &Reading, items: Vec<Item>) -> Vec<Item> {
             let item = items.get(at)?;
             let leads = table(Some(item))
                 && items.get(at + 1).is_some_and(|next| {
-                    let verb = last(next).ends_with("ed") || last(next).ends_with("ing");
+                    let verb = stems::is_participle(last(next)) || last(next).ends_with("ing");
                     table(Some(next)) && next.first == item.end && !verb
                 });
             Some(if leads { Item { part: Part::Op(Op::Link), ..item.clone() } } else { item.clone() })
@@ -325,7 +325,11 @@ impl Grammar<'_> {
         loop {
             match self.part(next)? {
                 Part::Mention(
-                    Target::Value(..) | Target::Flag(..) | Target::Condition(_) | Target::Literal(_),
+                    Target::Value(..)
+                    | Target::Text(..)
+                    | Target::Flag(..)
+                    | Target::Condition(_)
+                    | Target::Literal(_),
                 ) => {}
                 Part::Mention(_) => return self.free(next).then_some(next),
                 Part::Op(Op::Link | Op::Distinct) => {}

@@ -73,6 +73,10 @@ impl Grammar<'_> {
         for place in at..end {
             self.take(place);
         }
+        if matches!(self.word(end), "differ" | "change" | "vary") {
+            self.take(end);
+            self.meant.push(end);
+        }
         let counted = |frame: &Frame| match frame.measures.as_slice() {
             [Measure::Count(table)] => Some(*table),
             _ => None,

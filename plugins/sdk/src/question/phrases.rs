@@ -186,6 +186,7 @@ pub(super) const PHRASES: &[(&[&str], Op)] = &[
     (&["not", "belong", "to"], Op::Not),
     (&["not", "belong", "to", "any"], Op::Not),
     (&["lacking"], Op::Not),
+    (&["non", "-"], Op::Not),
     (&["excluding"], Op::Not),
     (&["except"], Op::Not),
     (&["distinct"], Op::Distinct),

@@ -67,6 +67,9 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("cancelled", "cancel"),
     ("canceled", "cancel"),
     ("taxes", "tax"),
+    ("cited", "cite"),
+    ("citing", "cite"),
+    ("rated", "rate"),
     ("less", "less"),
     ("address", "address"),
     ("business", "business"),
@@ -397,7 +400,40 @@ const RELATION: &[&str] = &[
     "score",
     "carry",
     "stock",
+    "cite",
+    "generate",
+    "bring",
+    "achieve",
+    "complete",
+    "conduct",
+    "deliver",
+    "organize",
+    "teach",
+    "lead",
+    "manage",
 ];
+
+/// True for words such as `written` and `placed`.
+pub fn is_participle(word: &str) -> bool {
+    word.ends_with("ed")
+        || matches!(
+            word,
+            "made"
+                | "written"
+                | "given"
+                | "taken"
+                | "sold"
+                | "bought"
+                | "taught"
+                | "paid"
+                | "held"
+                | "led"
+                | "run"
+                | "sent"
+                | "won"
+                | "spent"
+        )
+}
 
 /// True for the stem of a verb such as `teach`: beside two things that one key connects it adds nothing.
 pub fn is_relation(stemmed: &str) -> bool {

@@ -70,7 +70,13 @@ impl Reader<'_> {
             return Some(self.window(unit, 1, false, at + 1));
         }
         let start = self.unit_start(unit, self.back(unit, back));
-        Some((Point::new(self.unit_period(unit, start)), at + 1))
+        // `last week (exclusive of the current week)` says what it means anyway.
+        let told = back > 0
+            && self.word(at + 1) == "("
+            && matches!(self.word(at + 2), "exclusive" | "excluding" | "not")
+            && (at + 3..at + 7).any(|j| matches!(self.word(j), "current" | "this"));
+        let end = if told { self.after_exclusion(at + 2) } else { at + 1 };
+        Some((Point::new(self.unit_period(unit, start)), end))
     }
 
     /// `last 30 days`: a rolling window that ends today, or whole units before the current one.
