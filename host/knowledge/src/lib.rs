@@ -8,6 +8,7 @@
 
 pub mod class;
 pub mod curated;
+pub mod degrade;
 pub mod exposure;
 mod guess;
 pub mod index;
@@ -15,12 +16,14 @@ pub mod joins;
 pub mod knowledge;
 pub mod pack;
 pub mod records;
+pub mod store;
 pub mod tables;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use class::ColumnClass;
 pub use curated::Curated;
+pub use degrade::{Degrade, DegradeError};
 pub use exposure::Exposure;
 pub use index::values::ValueHit;
 pub use joins::{Join, JoinOrigin};

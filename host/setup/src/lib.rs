@@ -4,6 +4,7 @@
 //! - [`roles`]: what each role may do, as statements that are shown before they run, and trials that prove it.
 //! - [`fitness`]: whether a credential is small enough to serve with.
 //! - [`source`]: the same for a server that is somebody else's.
+//! - [`store`]: database, schema and roles of the store.
 //! - [`demo`]: a pack's database on the private server.
 
 pub mod demo;
@@ -14,6 +15,7 @@ pub mod roles;
 mod secret;
 pub mod source;
 mod sql;
+pub mod store;
 
 pub use error::SetupError;
 pub use private::{Durability, PrivateConfig, PrivatePostgres, default_data_dir};

@@ -1,0 +1,269 @@
+//! What a domain has curated, found by the words of a question: items of the store beside those of the pack.
+//!
+//! Two parts that age apart. The items are as the store has them at a number; the index may be older. A hit counts only if
+//! the item is there with the hash it was indexed with, so an old index can miss and never bring back what was taken out
+//! of service or changed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use airlock_types::ContentHash;
+
+use super::content::Content;
+use super::id::ItemId;
+use super::promote::{Curation, CurationState};
+use crate::curated::Curated;
+use crate::index::bm25f::{Bm25f, Match};
+use crate::index::documents;
+use crate::index::query::Query;
+use crate::records::{Example, ExampleHit, Lesson, LessonHit};
+
+/// Most hits of one call.
+const HITS: usize = 50;
+
+/// A thing in the index and what it must still be to count: nothing for what comes with the pack.
+struct Doc<T> {
+    thing: Arc<T>,
+    item: Option<(ItemId, ContentHash)>,
+}
+
+struct Shelf<T> {
+    docs: Vec<Doc<T>>,
+    index: Bm25f,
+}
+
+struct Index {
+    examples: Shelf<Example>,
+    lessons: Shelf<Lesson>,
+}
+
+/// What a domain has curated, at a number of the store. Cheap to clone.
+#[derive(Clone)]
+pub struct Learned {
+    number: i64,
+    items: Arc<HashMap<ItemId, Arc<Curation>>>,
+    index: Arc<Index>,
+}
+
+impl Learned {
+    /// The items in service at a number of the store, indexed with what comes with the pack. What `admit` refuses is kept and
+    /// not found: an example whose SQL the domain's gate does not let run.
+    #[must_use]
+    pub fn new(number: i64, items: Vec<Curation>, pack: &Curated, admit: impl Fn(&Content) -> bool) -> Self {
+        let items = items
+            .into_iter()
+            .filter(|item| item.state == CurationState::Active)
+            .map(|item| (item.id, Arc::new(item)))
+            .collect();
+        let index = Arc::new(Index::new(&items, pack, admit));
+        Self { number, items: Arc::new(items), index }
+    }
+
+    /// The same at a later number: these items changed, and `rows` is what they are now. The index stays: what is new is not
+    /// found until [`Learned::reindexed`].
+    #[must_use]
+    pub fn updated(&self, number: i64, changed: &BTreeSet<ItemId>, rows: Vec<Curation>) -> Self {
+        if changed.is_empty() {
+            return Self { number, ..self.clone() };
+        }
+        let mut items = HashMap::clone(&self.items);
+        items.retain(|id, _| !changed.contains(id));
+        let active = rows.into_iter().filter(|item| item.state == CurationState::Active);
+        items.extend(active.map(|item| (item.id, Arc::new(item))));
+        Self { number, items: Arc::new(items), index: Arc::clone(&self.index) }
+    }
+
+    /// The same with an index of what is there now.
+    #[must_use]
+    pub fn reindexed(&self, pack: &Curated, admit: impl Fn(&Content) -> bool) -> Self {
+        Self { index: Arc::new(Index::new(&self.items, pack, admit)), ..self.clone() }
+    }
+
+    /// These items under the index of another one, which was made of them or of what they were.
+    #[must_use]
+    pub fn with_index_of(&self, other: &Self) -> Self {
+        Self { index: Arc::clone(&other.index), ..self.clone() }
+    }
+
+    /// The number of the store they are current at.
+    #[must_use]
+    pub const fn number(&self) -> i64 {
+        self.number
+    }
+
+    /// Items of the store in service.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether the store has none in service.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The items of the store in service.
+    pub fn items(&self) -> impl Iterator<Item = &Curation> {
+        self.items.values().map(AsRef::as_ref)
+    }
+
+    /// Verified examples whose questions are near, the pack's and the store's.
+    #[must_use]
+    pub fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
+        let query = Query::new(query);
+        let found = self.found(&self.index.examples, &query).take(k.min(HITS));
+        found
+            .map(|(example, found)| ExampleHit {
+                example,
+                score: f64::from(found.score),
+                matched: found.words(&query),
+            })
+            .collect()
+    }
+
+    /// Lessons that are near, the pack's and the store's.
+    #[must_use]
+    pub fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
+        let query = Query::new(query);
+        let found = self.found(&self.index.lessons, &query).take(k.min(HITS));
+        found
+            .map(|(lesson, found)| LessonHit {
+                lesson,
+                score: f64::from(found.score),
+                matched: found.words(&query),
+            })
+            .collect()
+    }
+
+    fn found<'a, T>(
+        &'a self,
+        shelf: &'a Shelf<T>,
+        query: &Query<'_>,
+    ) -> impl Iterator<Item = (Arc<T>, Match)> + use<'a, T> {
+        shelf.index.search(query).into_iter().filter_map(|found| {
+            let doc = shelf.docs.get(found.document)?;
+            let current = match doc.item {
+                None => true,
+                Some((id, hash)) => self.items.get(&id).is_some_and(|item| item.hash == hash),
+            };
+            current.then(|| (Arc::clone(&doc.thing), found))
+        })
+    }
+}
+
+impl Index {
+    fn new(items: &HashMap<ItemId, Arc<Curation>>, pack: &Curated, admit: impl Fn(&Content) -> bool) -> Self {
+        let mut examples: Vec<Doc<Example>> = pack
+            .examples
+            .iter()
+            .map(|example| Doc { thing: Arc::new(example.clone()), item: None })
+            .collect();
+        let mut lessons: Vec<Doc<Lesson>> =
+            pack.lessons.iter().map(|lesson| Doc { thing: Arc::new(lesson.clone()), item: None }).collect();
+        // By identity, which is by time: the order is the same on every host.
+        let mut sorted: Vec<&Arc<Curation>> = items.values().collect();
+        sorted.sort_by_key(|item| item.id);
+        for item in sorted {
+            let mark = Some((item.id, item.hash));
+            if !admit(&item.content) {
+                tracing::info!(id = %item.id, domain = %item.domain, "a curated item does not fit its domain any more and is not recalled");
+                continue;
+            }
+            match &item.content {
+                Content::Example(content) => {
+                    let (question, sql) = (content.question.clone(), content.sql.clone());
+                    let example = Example { id: item.id.to_string(), question, sql };
+                    examples.push(Doc { thing: Arc::new(example), item: mark });
+                }
+                Content::Lesson(content) => {
+                    let lesson = Lesson {
+                        id: item.id.to_string(),
+                        kind: content.kind,
+                        text: content.text.clone(),
+                        trigger: content.trigger.clone(),
+                        tags: content.tags.clone(),
+                    };
+                    lessons.push(Doc { thing: Arc::new(lesson), item: mark });
+                }
+                // A golden case grades; as an example it would give itself away.
+                Content::Golden(_) => {}
+            }
+        }
+        Self {
+            examples: Shelf {
+                index: documents::examples(examples.iter().map(|doc| doc.thing.as_ref())),
+                docs: examples,
+            },
+            lessons: Shelf {
+                index: documents::lessons(lessons.iter().map(|doc| doc.thing.as_ref())),
+                docs: lessons,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::content::ExampleContent;
+    use crate::store::rows::Origin;
+
+    fn item(id: ItemId, question: &str, state: CurationState) -> Curation {
+        let content: Content =
+            ExampleContent { question: question.to_owned(), sql: "SELECT 1".to_owned(), scope: Vec::new() }
+                .into();
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        let hash = content.hash();
+        let domain = "shop".parse().unwrap();
+        Curation {
+            id,
+            domain,
+            state,
+            content,
+            hash,
+            origin: Origin::Person,
+            candidate: None,
+            made_at: now,
+            changed_at: now,
+        }
+    }
+
+    fn questions(learned: &Learned) -> Vec<String> {
+        learned.examples("overdue invoices", 9).into_iter().map(|hit| hit.example.question.clone()).collect()
+    }
+
+    #[test]
+    fn an_old_index_misses_and_never_brings_back() {
+        let pack = Curated::default();
+        let (one, two) = (ItemId::now(), ItemId::now());
+        let first =
+            Learned::new(1, vec![item(one, "overdue invoices", CurationState::Active)], &pack, |_| true);
+        assert_eq!(questions(&first), ["overdue invoices"]);
+
+        let changed: BTreeSet<ItemId> = [one, two].into();
+        for (rows, before, after) in [
+            // Gone, stale, changed, and one more: the old index shows none of it.
+            (vec![], vec![], vec![]),
+            (vec![item(one, "overdue invoices", CurationState::Stale)], vec![], vec![]),
+            (
+                vec![item(one, "overdue invoices of May", CurationState::Active)],
+                vec![],
+                vec!["overdue invoices of May"],
+            ),
+            (
+                vec![item(two, "overdue invoices too", CurationState::Active)],
+                vec![],
+                vec!["overdue invoices too"],
+            ),
+        ] {
+            let next = first.updated(2, &changed, rows);
+            assert_eq!(
+                (next.number(), questions(&next)),
+                (2, before.into_iter().map(str::to_owned).collect())
+            );
+            assert_eq!(questions(&next.reindexed(&pack, |_| true)), after);
+            assert!(questions(&next.reindexed(&pack, |_| false)).is_empty());
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Reading the log: how it is going, what people say, what was decided.
+
+use std::sync::Arc;
+
+use airlock_types::{ContentHash, DomainName};
+
+use super::error::StoreError;
+use super::id::ItemId;
+use super::log::FeedbackVerdict;
+use super::pool::Pool;
+use super::promote::Mode;
+use super::rows::{get, moment, optional, word};
+
+/// Rows of a page at most.
+const PAGE: i64 = 1_000;
+
+/// Reads the log and the decisions.
+#[derive(Clone)]
+pub struct Report {
+    pool: Arc<Pool>,
+}
+
+/// A day of a domain's asks.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct DayRow {
+    /// The day in UTC, `2026-11-30`.
+    pub day: String,
+    /// The domain.
+    pub domain: DomainName,
+    /// Asks.
+    pub asks: i64,
+    /// Answered.
+    pub answered: i64,
+    /// Refused.
+    pub refused: i64,
+    /// Given up.
+    pub gave_up: i64,
+    /// Ended in a clarification.
+    pub clarification: i64,
+    /// Failed by something other than the question.
+    pub failed: i64,
+    /// Answered without a row.
+    pub empty: i64,
+    /// Answered after more than one attempt.
+    pub repaired: i64,
+    /// Attempts of an answered ask, on average: the drift signal.
+    pub attempts_per_success: Option<f64>,
+    /// Median latency.
+    pub latency_p50_ms: Option<f64>,
+    /// The latency that one in twenty exceeds.
+    pub latency_p95_ms: Option<f64>,
+    /// Tokens, both ways.
+    pub tokens: i64,
+    /// Dollars, of asks whose price is known.
+    pub cost_usd: Option<f64>,
+}
+
+/// A line of the history.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct DecisionRow {
+    /// Its identity.
+    pub id: ItemId,
+    /// When.
+    pub at: jiff::Timestamp,
+    /// The domain.
+    pub domain: DomainName,
+    /// `example`, `lesson`, `golden`, `pack`.
+    pub kind: String,
+    /// The candidate it was about.
+    pub candidate: Option<ItemId>,
+    /// The curated item it was about, or made.
+    pub curated: Option<ItemId>,
+    /// What was decided.
+    pub verdict: String,
+    /// Hash of the content.
+    pub hash: ContentHash,
+    /// Hash of the content before an edit.
+    pub hash_before: Option<ContentHash>,
+    /// How.
+    pub mode: Mode,
+    /// Who.
+    pub who: String,
+    /// Why.
+    pub why: String,
+    /// On what evidence.
+    pub evidence: serde_json::Value,
+}
+
+/// A verdict on an answer.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct FeedbackRow {
+    /// Its identity.
+    pub id: ItemId,
+    /// When.
+    pub at: jiff::Timestamp,
+    /// The domain.
+    pub domain: DomainName,
+    /// The ask.
+    pub ask: ItemId,
+    /// The verdict.
+    pub verdict: FeedbackVerdict,
+    /// SQL that would be right.
+    pub corrected_sql: Option<String>,
+    /// In their words.
+    pub note: Option<String>,
+    /// Who.
+    pub who: Option<String>,
+    /// The question, while the ask is kept.
+    pub question: Option<String>,
+    /// The SQL that was judged, while the ask is kept.
+    pub sql: Option<String>,
+}
+
+/// A use of airlock.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct SignalRow {
+    /// Its identity.
+    pub id: ItemId,
+    /// When.
+    pub at: jiff::Timestamp,
+    /// What was used.
+    pub tool: super::SignalTool,
+    /// The ask.
+    pub ask: Option<ItemId>,
+    /// The question.
+    pub question: Option<String>,
+    /// The SQL.
+    pub sql: Option<String>,
+    /// Relations it reads.
+    pub tables: Vec<String>,
+    /// How it ended.
+    pub outcome: String,
+    /// What failed on the way.
+    pub error_types: Vec<String>,
+}
+
+/// How an item fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct UseCounts {
+    /// The item.
+    pub item: ItemId,
+    /// Asks it took part in.
+    pub hits: i64,
+    /// Those that turned out right.
+    pub succeeded: i64,
+    /// Those that turned out wrong.
+    pub failed: i64,
+    /// The last time.
+    pub last: Option<jiff::Timestamp>,
+}
+
+impl Report {
+    pub(super) const fn new(pool: Arc<Pool>) -> Self {
+        Self { pool }
+    }
+
+    /// Asks by day and domain since a moment, the last day first.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn days(
+        &self,
+        domain: Option<&DomainName>,
+        since: jiff::Timestamp,
+    ) -> Result<Vec<DayRow>, StoreError> {
+        let query = "SELECT to_char(asked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, domain, count(*) AS asks,
+                count(*) FILTER (WHERE outcome = 'answered') AS answered, count(*) FILTER (WHERE outcome = 'refused') AS refused,
+                count(*) FILTER (WHERE outcome = 'gave_up') AS gave_up, count(*) FILTER (WHERE outcome = 'clarification') AS clarification,
+                count(*) FILTER (WHERE outcome = 'failed') AS failed,
+                count(*) FILTER (WHERE outcome = 'answered' AND final_sql IS NOT NULL AND rows_returned = 0) AS empty,
+                count(*) FILTER (WHERE outcome = 'answered' AND attempts_used > 1) AS repaired,
+                avg(attempts_used::float8) FILTER (WHERE outcome = 'answered' AND final_sql IS NOT NULL) AS attempts_per_success,
+                percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms::float8) AS p50,
+                percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms::float8) AS p95,
+                sum(tokens_input + tokens_output)::bigint AS tokens, sum(cost_usd) AS cost_usd
+            FROM airlock.asks WHERE ($1::text IS NULL OR domain = $1) AND asked_at >= $2
+            GROUP BY 1, 2 ORDER BY 1 DESC, 2 LIMIT $3";
+        let lease = self.pool.lease().await?;
+        let (domain, since) = (domain.map(DomainName::as_str), super::rows::system(since));
+        let rows =
+            lease.query(query, &[&domain, &since, &PAGE]).await.map_err(|error| lease.error(&error))?;
+        rows.iter()
+            .map(|row| {
+                Ok(DayRow {
+                    day: get(row, "day")?,
+                    domain: word(row, "domain")?,
+                    asks: get(row, "asks")?,
+                    answered: get(row, "answered")?,
+                    refused: get(row, "refused")?,
+                    gave_up: get(row, "gave_up")?,
+                    clarification: get(row, "clarification")?,
+                    failed: get(row, "failed")?,
+                    empty: get(row, "empty")?,
+                    repaired: get(row, "repaired")?,
+                    attempts_per_success: get(row, "attempts_per_success")?,
+                    latency_p50_ms: get(row, "p50")?,
+                    latency_p95_ms: get(row, "p95")?,
+                    tokens: get(row, "tokens")?,
+                    cost_usd: get(row, "cost_usd")?,
+                })
+            })
+            .collect()
+    }
+
+    /// The history of a domain, or of one item of it, the last decision first.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn decisions(
+        &self,
+        domain: &DomainName,
+        item: Option<ItemId>,
+        limit: i64,
+    ) -> Result<Vec<DecisionRow>, StoreError> {
+        let query = "SELECT id, at, domain, kind, candidate, curated, verdict, hash, hash_before, mode, who, why, evidence::text
+            FROM airlock.decisions WHERE domain = $1 AND ($2::uuid IS NULL OR candidate = $2 OR curated = $2)
+            ORDER BY at DESC, id DESC LIMIT $3";
+        let lease = self.pool.lease().await?;
+        let rows = lease.query(query, &[&domain.as_str(), &item, &limit.clamp(1, PAGE)]).await;
+        let rows = rows.map_err(|error| lease.error(&error))?;
+        rows.iter()
+            .map(|row| {
+                Ok(DecisionRow {
+                    id: get(row, "id")?,
+                    at: moment(row, "at")?,
+                    domain: word(row, "domain")?,
+                    kind: get(row, "kind")?,
+                    candidate: get(row, "candidate")?,
+                    curated: get(row, "curated")?,
+                    verdict: get(row, "verdict")?,
+                    hash: word(row, "hash")?,
+                    hash_before: optional(row, "hash_before")?,
+                    mode: word(row, "mode")?,
+                    who: get(row, "who")?,
+                    why: get(row, "why")?,
+                    evidence: serde_json::from_str(get(row, "evidence")?)
+                        .map_err(|error| super::rows::unreadable("evidence", error))?,
+                })
+            })
+            .collect()
+    }
+
+    /// Verdicts of a domain since a moment, the last first, with what they are about.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn feedback(
+        &self,
+        domain: &DomainName,
+        since: jiff::Timestamp,
+        limit: i64,
+    ) -> Result<Vec<FeedbackRow>, StoreError> {
+        let query = "SELECT f.id, f.at, f.domain, f.ask, f.verdict, f.corrected_sql, f.note, f.who, a.question, a.final_sql
+            FROM airlock.feedback f LEFT JOIN airlock.asks a ON a.id = f.ask AND a.domain = f.domain
+            WHERE f.domain = $1 AND f.at >= $2 ORDER BY f.at DESC LIMIT $3";
+        let lease = self.pool.lease().await?;
+        let since = super::rows::system(since);
+        let rows = lease.query(query, &[&domain.as_str(), &since, &limit.clamp(1, PAGE)]).await;
+        let rows = rows.map_err(|error| lease.error(&error))?;
+        rows.iter()
+            .map(|row| {
+                Ok(FeedbackRow {
+                    id: get(row, "id")?,
+                    at: moment(row, "at")?,
+                    domain: word(row, "domain")?,
+                    ask: get(row, "ask")?,
+                    verdict: word(row, "verdict")?,
+                    corrected_sql: get(row, "corrected_sql")?,
+                    note: get(row, "note")?,
+                    who: get(row, "who")?,
+                    question: get(row, "question")?,
+                    sql: get(row, "final_sql")?,
+                })
+            })
+            .collect()
+    }
+
+    /// Signals of a domain after one that was read before, the oldest first: what mining reads, a page at a time.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn signals(
+        &self,
+        domain: &DomainName,
+        after: Option<ItemId>,
+        limit: i64,
+    ) -> Result<Vec<SignalRow>, StoreError> {
+        let query =
+            "SELECT id, at, tool, ask, question, sql, tables, outcome, error_types FROM airlock.signals
+            WHERE domain = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3";
+        let lease = self.pool.lease().await?;
+        let rows = lease.query(query, &[&domain.as_str(), &after, &limit.clamp(1, PAGE)]).await;
+        let rows = rows.map_err(|error| lease.error(&error))?;
+        rows.iter()
+            .map(|row| {
+                Ok(SignalRow {
+                    id: get(row, "id")?,
+                    at: moment(row, "at")?,
+                    tool: word(row, "tool")?,
+                    ask: get(row, "ask")?,
+                    question: get(row, "question")?,
+                    sql: get(row, "sql")?,
+                    tables: get(row, "tables")?,
+                    outcome: get(row, "outcome")?,
+                    error_types: get(row, "error_types")?,
+                })
+            })
+            .collect()
+    }
+
+    /// How the items of a domain fared, those most used first.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn uses(&self, domain: &DomainName, limit: i64) -> Result<Vec<UseCounts>, StoreError> {
+        let query = "SELECT item, count(*) FILTER (WHERE event = 'recalled') AS hits,
+                count(*) FILTER (WHERE event = 'succeeded') AS succeeded, count(*) FILTER (WHERE event = 'failed') AS failed,
+                max(at) FILTER (WHERE event = 'recalled') AS last
+            FROM airlock.uses WHERE domain = $1 GROUP BY item ORDER BY hits DESC, item LIMIT $2";
+        let lease = self.pool.lease().await?;
+        let rows = lease.query(query, &[&domain.as_str(), &limit.clamp(1, 100_000)]).await;
+        let rows = rows.map_err(|error| lease.error(&error))?;
+        rows.iter()
+            .map(|row| {
+                Ok(UseCounts {
+                    item: get(row, "item")?,
+                    hits: get(row, "hits")?,
+                    succeeded: get(row, "succeeded")?,
+                    failed: get(row, "failed")?,
+                    last: super::rows::optional_moment(row, "last")?,
+                })
+            })
+            .collect()
+    }
+}
