@@ -28,6 +28,7 @@ use crate::load::Component;
 use crate::services::Services;
 use crate::stages::{Canonicalize, Entry, Judge, Review, SeedLessons, Step};
 use crate::store::{self, Meter, Sharing, State};
+use crate::wasi::{Denied, Exit, Inert};
 
 /// Frames of a trap that are reported, and bytes of each.
 const FRAMES: usize = 20;
@@ -197,7 +198,8 @@ impl Runtime {
         let shared = &self.shared;
         let limits = &component.inner.limits;
         let began = Instant::now();
-        let mut store = store::fresh(&shared.engine, services, limits, Sharing::Yield);
+        let wasi = component.grant().wasi.map(|_| Inert::new(component.digest(), entry.moment(), limits));
+        let mut store = store::fresh(&shared.engine, services, limits, Sharing::Yield, wasi);
         let meter = store.data().meter();
         let ended = {
             let guest = async {
@@ -206,6 +208,7 @@ impl Runtime {
             };
             timeout(limits.wall, metered(&meter, guest)).await
         };
+        store.data_mut().flush_printed();
         *spent = Spent { wall: began.elapsed(), ..store.data().spent() };
         match ended {
             Err(_) => Err(CallErrorKind::Limit(LimitHit::time(Limit::Wall, limits.wall, spent.wall))),
@@ -249,6 +252,12 @@ pub(crate) fn diagnose(error: &wasmtime::Error, state: &State, config: &RuntimeC
     let limits = state.limits();
     if let Some(hit) = error.downcast_ref::<LimitHit>() {
         return CallErrorKind::Limit(*hit);
+    }
+    if let Some(Denied(function)) = error.downcast_ref::<Denied>() {
+        return CallErrorKind::Denied { function: function.clone() };
+    }
+    if let Some(Exit(code)) = error.downcast_ref::<Exit>() {
+        return CallErrorKind::Exit { code: *code };
     }
     if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
         // Places are fewer than what the pool holds, so only components with changed limits come here.

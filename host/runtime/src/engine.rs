@@ -16,6 +16,7 @@ use crate::cache::Cache;
 use crate::contract::bindings::Host_;
 use crate::errors::RuntimeError;
 use crate::limits::Limits;
+use crate::signature::SignaturePolicy;
 use crate::store::State;
 
 /// How often a computing guest lets others run, and the grain of the compute budget.
@@ -45,6 +46,8 @@ pub struct RuntimeConfig {
     pub max_component_bytes: usize,
     /// Where compiled code is kept between starts; a folder that only this host may read and write. `None`: nowhere.
     pub cache_dir: Option<PathBuf>,
+    /// Whose signed statements a component needs to be loaded.
+    pub signatures: SignaturePolicy,
 }
 
 impl Default for RuntimeConfig {
@@ -56,6 +59,7 @@ impl Default for RuntimeConfig {
             wasm_stack: 512 << 10,
             max_component_bytes: 64 << 20,
             cache_dir: None,
+            signatures: SignaturePolicy::default(),
         }
     }
 }

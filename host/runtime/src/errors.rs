@@ -12,6 +12,7 @@ use crate::contract::types::StageError;
 use crate::contract::{PACKAGE, VERSION};
 use crate::grants::Stage;
 use crate::limits::{Limit, LimitHit};
+use crate::signature::SignatureProblem;
 
 /// No runtime can be made.
 #[derive(Debug, Error)]
@@ -76,6 +77,9 @@ pub enum LoadErrorKind {
         /// Of the bytes.
         found: ContentHash,
     },
+    /// Nobody this host trusts vouches for it.
+    #[error(transparent)]
+    Signature(SignatureProblem),
     /// It does not validate or does not compile.
     #[error("it does not compile: {0}")]
     Compile(String),
@@ -91,15 +95,24 @@ pub enum LoadErrorKind {
         /// Imports in the grant.
         granted: Vec<String>,
     },
-    /// It imports WASI.
+    /// It imports WASI and its grant gives none.
     #[error(
         "it wants {}, and components get no system interface here; build it for wasm32-unknown-unknown, or with the \
-         option of its toolchain that leaves WASI out (`--stub-wasi` of componentize-py)",
+         option of its toolchain that leaves WASI out (`--stub-wasi` of componentize-py), or let its grant say \
+         `wasi = \"inert\"`: a system interface without files, network, clock or entropy",
         words(.wants)
     )]
     Wasi {
         /// The imports.
         wants: Vec<String>,
+    },
+    /// It imports what of WASI no grant gives.
+    #[error("it wants {}, which no grant gives; the inert system interface is {}", words(.wants), words(.offers))]
+    WasiBeyond {
+        /// The imports.
+        wants: Vec<String>,
+        /// What there is.
+        offers: Vec<String>,
     },
     /// It imports what no host of this version has.
     #[error("it wants {}, which this host does not have; this host offers {}", words(.wants), words(.offers))]
@@ -111,18 +124,30 @@ pub enum LoadErrorKind {
     },
     /// It was built for another version of the contract.
     #[error(
-        "it wants {}, this host offers {PACKAGE}@{VERSION}; rebuild it with airlock-plugin-sdk {VERSION}",
+        "it wants {}, this host offers {PACKAGE}@{VERSION}; rebuild it with airlock-plugin-sdk {VERSION}, or load it into a \
+         host that offers what it wants",
         words(.wants)
     )]
     ContractVersion {
         /// The interfaces with their version.
         wants: Vec<String>,
     },
+    /// It is a program.
+    #[error(
+        "it is a program, which exports `{export}` to be run; this host wants a stage such as \
+         {PACKAGE}/planner@{VERSION}; build it as a library for the world of its stage"
+    )]
+    Program {
+        /// What says so.
+        export: String,
+    },
     /// It does not export a stage its grant names.
     #[error(
-        "its grant names the stage `{stage}`, but it does not export {PACKAGE}/{}@{VERSION}; it exports {}",
+        "its grant names the stage `{stage}`, but it does not export {PACKAGE}/{}@{VERSION}; it exports {}; build it for the \
+         world `{}`, or name the stage it serves",
         .stage.interface(),
-        words(.exports)
+        words(.exports),
+        .stage.world()
     )]
     MissingStage {
         /// The stage.
@@ -195,6 +220,18 @@ pub enum CallErrorKind {
     /// The component does not serve this stage.
     #[error("its grant does not name this stage")]
     NotServed,
+    /// It called what an inert system interface does not do.
+    #[error("it called `{function}`, which the inert system interface refuses")]
+    Denied {
+        /// The function, with its interface.
+        function: String,
+    },
+    /// It ended itself instead of returning.
+    #[error("it exited with code {code} instead of returning")]
+    Exit {
+        /// What it exited with.
+        code: u8,
+    },
 }
 
 fn said(error: &StageError) -> String {
@@ -250,7 +287,11 @@ impl CallError {
     #[must_use]
     pub fn is_components_fault(&self) -> bool {
         match &*self.kind {
-            CallErrorKind::Limit(_) | CallErrorKind::Trap(_) | CallErrorKind::BadOutput(_) => true,
+            CallErrorKind::Limit(_)
+            | CallErrorKind::Trap(_)
+            | CallErrorKind::BadOutput(_)
+            | CallErrorKind::Denied { .. }
+            | CallErrorKind::Exit { .. } => true,
             CallErrorKind::Stage(_) | CallErrorKind::PoolExhausted { .. } | CallErrorKind::NotServed => false,
         }
     }

@@ -10,6 +10,7 @@
 //! domains = ["*"]
 //! imports = ["catalog", "retrieval", "log"]
 //! model_roles = ["fast"]
+//! wasi = "inert"                    # optional: see `docs/plugins.md`
 //! limits = { memory_mib = 128 }     # optional: what differs from the host's limits
 //! ```
 
@@ -81,6 +82,20 @@ impl Stage {
             other => other.as_str(),
         }
     }
+
+    /// The world of the contract that such a component is built for.
+    #[must_use]
+    pub const fn world(self) -> &'static str {
+        match self {
+            Self::Planner => "planner-stage",
+            Self::Linker => "linker-stage",
+            Self::Generator | Self::Composer => "generator-stage",
+            Self::Repair => "repair-stage",
+            Self::Answerer => "answerer-stage",
+            Self::Distill => "distill-stage",
+            Self::Domain => "domain-adapter",
+        }
+    }
 }
 
 impl fmt::Display for Stage {
@@ -117,6 +132,15 @@ impl Import {
             Self::Log => "log",
         }
     }
+}
+
+/// A system interface for components whose toolchain cannot do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wasi {
+    /// One that answers and reaches nothing: no files, environment or network, the ask's `now` for a clock, entropy
+    /// seeded from the ask, what is printed to the log.
+    Inert,
 }
 
 /// A model role a component may ask for.
@@ -204,6 +228,9 @@ pub struct Grant {
     /// Interfaces it may import.
     #[serde(default)]
     pub imports: BTreeSet<Import>,
+    /// The system interface it gets; none unless this says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wasi: Option<Wasi>,
     /// Model roles it may ask for.
     #[serde(default)]
     pub model_roles: BTreeSet<ModelRole>,
@@ -222,6 +249,7 @@ impl Grant {
             stages: BTreeSet::new(),
             domains: BTreeSet::new(),
             imports: BTreeSet::new(),
+            wasi: None,
             model_roles: BTreeSet::new(),
             limits: LimitChanges::default(),
         }
@@ -372,6 +400,7 @@ limits = { memory_mib = 128, compute_ms = 2000 }
             ("domains", "domain", &["line 6", "unknown field `domain`"][..]),
             ("\"log\"", "\"files\"", &["line 7", "unknown variant `files`"]),
             ("\"fast\"", "\"genius\"", &["line 8", "unknown variant `genius`"]),
+            ("model_roles", "wasi = \"full\"\nmodel_roles", &["line 8", "unknown variant `full`"]),
             ("compute_ms", "compute", &["line 9", "unknown field `compute`"]),
             ("9f86", "xx86", &["line 4", "is not a SHA-256"]),
             ("[\"*\"]", "[\"Shop!\"]", &["line 6", "`Shop!` is not a domain name"]),

@@ -118,6 +118,8 @@ pub enum Limit {
     Output,
     /// Calls of host functions that look something up.
     LookUps,
+    /// Replies of a model that one stage asks for before it comes to its end. The driver of the steps counts it.
+    ModelRequests,
 }
 
 impl Limit {
@@ -134,6 +136,7 @@ impl Limit {
             Self::Handles => "handles",
             Self::Output => "output",
             Self::LookUps => "look-ups",
+            Self::ModelRequests => "model-requests",
         }
     }
 
@@ -147,6 +150,7 @@ impl Limit {
             Self::Instances => "instances",
             Self::Handles => "handles",
             Self::LookUps => "calls",
+            Self::ModelRequests => "requests",
         }
     }
 }

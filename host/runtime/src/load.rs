@@ -14,11 +14,12 @@ use wasmtime::component::{Component as Code, InstancePre};
 use crate::contract::{PACKAGE, VERSION};
 use crate::engine::Runtime;
 use crate::errors::{LoadError, LoadErrorKind};
-use crate::grants::{Grant, Import, Stage};
+use crate::grants::{Grant, Import, Stage, Wasi};
 use crate::limits::Limits;
 use crate::services::NoServices;
-use crate::stages::Exports;
+use crate::stages::{Exports, Moment};
 use crate::store::{self, Sharing, State};
+use crate::wasi::{self, Inert};
 
 /// Bytes of a WebAssembly page.
 const PAGE: u64 = 65_536;
@@ -112,10 +113,30 @@ impl Runtime {
     /// # Errors
     /// When the bytes are not what the grant is for, want more than it gives, or do not fit this host.
     pub fn load(&self, bytes: &[u8], grant: &Grant) -> Result<Component, LoadError> {
-        self.load_checked(bytes, grant).map_err(|kind| LoadError { component: grant.component.clone(), kind })
+        self.load_signed(bytes, grant, None)
     }
 
-    fn load_checked(&self, bytes: &[u8], grant: &Grant) -> Result<Component, LoadErrorKind> {
+    /// The same for a component with a signed statement, as the file beside it has it. A runtime that asks for
+    /// signatures loads nothing in another way.
+    ///
+    /// # Errors
+    /// As [`Runtime::load`], and when the statement does not let it in.
+    pub fn load_signed(
+        &self,
+        bytes: &[u8],
+        grant: &Grant,
+        signature: Option<&[u8]>,
+    ) -> Result<Component, LoadError> {
+        self.load_checked(bytes, grant, signature)
+            .map_err(|kind| LoadError { component: grant.component.clone(), kind })
+    }
+
+    fn load_checked(
+        &self,
+        bytes: &[u8],
+        grant: &Grant,
+        signature: Option<&[u8]>,
+    ) -> Result<Component, LoadErrorKind> {
         let began = Instant::now();
         let shared = &self.shared;
         check_bytes(bytes, shared.config.max_component_bytes)?;
@@ -123,6 +144,7 @@ impl Runtime {
         if found != grant.digest {
             return Err(LoadErrorKind::Digest { granted: grant.digest, found });
         }
+        shared.config.signatures.admit(found, grant, signature).map_err(LoadErrorKind::Signature)?;
         let cached = shared.cache.as_ref().and_then(|cache| cache.get(found, &shared.engine));
         let from_cache = cached.is_some();
         let code = match cached {
@@ -130,13 +152,19 @@ impl Runtime {
             None => Code::from_binary(&shared.engine, bytes)
                 .map_err(|error| LoadErrorKind::Compile(crate::bounds::line(&format!("{error:#}"), 1_024)))?,
         };
+        check_kind(&code, &shared.engine)?;
         let imports = check_imports(&code, &shared.engine, grant)?;
         check_exports(&code, &shared.engine, grant)?;
         let limits = shared.config.limits.with(&grant.limits);
         check_resources(&code, &limits)?;
-        let pre = shared.linker.instantiate_pre(&code).map_err(|error| shape(&error))?;
+        let pre = match grant.wasi {
+            None => shared.linker.instantiate_pre(&code),
+            Some(Wasi::Inert) => wasi::link(&shared.linker, &code, &shared.engine)
+                .and_then(|linker| linker.instantiate_pre(&code)),
+        };
+        let pre = pre.map_err(|error| shape(&error))?;
         let exports = Exports::find(&pre, &grant.stages).map_err(|error| shape(&error))?;
-        self.try_one(&pre, &exports, &limits)?;
+        self.try_one(&pre, &exports, &limits, grant)?;
         // Without this the first call would pay for mapping the initial memory.
         code.initialize_copy_on_write_image()
             .map_err(|error| LoadErrorKind::Compile(format!("{error:#}")))?;
@@ -164,9 +192,11 @@ impl Runtime {
         pre: &InstancePre<State>,
         exports: &Exports,
         limits: &Limits,
+        grant: &Grant,
     ) -> Result<(), LoadErrorKind> {
         let shared = &self.shared;
-        let mut store = store::fresh(&shared.engine, NoServices::shared(), limits, Sharing::OwnThread);
+        let wasi = grant.wasi.map(|_| Inert::new(grant.digest, Moment::default(), limits));
+        let mut store = store::fresh(&shared.engine, NoServices::shared(), limits, Sharing::OwnThread, wasi);
         let meter = store.data().meter();
         meter.resume();
         let instance = pre.instantiate(&mut store).map_err(|error| {
@@ -203,6 +233,12 @@ fn of_contract(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix(PACKAGE)?.strip_prefix('/')?.split_once('@')
 }
 
+/// Whether this host serves components of a contract, `airlock:plugin@VERSION`.
+pub(crate) fn offers_contract(contract: &str) -> bool {
+    let version = contract.strip_prefix(PACKAGE).and_then(|rest| rest.strip_prefix('@'));
+    version.is_some_and(same_generation)
+}
+
 /// Versions of one generation are served by the same host: `0.1.0` and `0.1.3`, not `0.2.0`.
 fn same_generation(version: &str) -> bool {
     let generation = |text: &str| {
@@ -210,6 +246,13 @@ fn same_generation(version: &str) -> bool {
         (numbers.next(), numbers.next())
     };
     generation(version) == generation(VERSION)
+}
+
+/// A program is told so, and not that it lacks this or that.
+fn check_kind(code: &Code, engine: &Engine) -> Result<(), LoadErrorKind> {
+    let ty = code.component_type();
+    let run = ty.exports(engine).map(|(name, _)| name).find(|name| name.starts_with("wasi:cli/run@"));
+    run.map_or(Ok(()), |name| Err(LoadErrorKind::Program { export: crate::bounds::line(name, 256) }))
 }
 
 fn check_imports(code: &Code, engine: &Engine, grant: &Grant) -> Result<BTreeSet<Import>, LoadErrorKind> {
@@ -243,8 +286,12 @@ fn check_imports(code: &Code, engine: &Engine, grant: &Grant) -> Result<BTreeSet
     if !versions.is_empty() {
         return Err(LoadErrorKind::ContractVersion { wants: versions });
     }
-    if !wasi.is_empty() {
+    if !wasi.is_empty() && grant.wasi.is_none() {
         return Err(LoadErrorKind::Wasi { wants: wasi });
+    }
+    wasi.retain(|name| !wasi::offers(name));
+    if !wasi.is_empty() {
+        return Err(LoadErrorKind::WasiBeyond { wants: wasi, offers: wasi::offered() });
     }
     if !unknown.is_empty() {
         let offers =

@@ -65,6 +65,9 @@ pub(crate) trait Entry: Send {
     /// The stages whose components export it.
     const STAGES: &'static [Stage];
 
+    /// What it is about: the seed of a component's entropy, and the time on its clock.
+    fn moment(&self) -> Moment<'_>;
+
     /// Calls it.
     fn invoke(
         self,
@@ -72,6 +75,15 @@ pub(crate) trait Entry: Send {
         instance: &Instance,
         exports: &Exports,
     ) -> impl Future<Output = wasmtime::Result<Result<Self::Output, StageError>>> + Send;
+}
+
+/// The ask as an inert system interface knows it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moment<'a> {
+    /// The instant of the ask, where the function is told it.
+    pub(crate) now: Option<&'a str>,
+    /// The words it is about.
+    pub(crate) words: &'a str,
 }
 
 fn not_found() -> wasmtime::Error {
@@ -89,6 +101,10 @@ macro_rules! step_entry {
         impl Entry for Step<'_, exported::$stage::$input> {
             type Output = exported::$stage::$output;
             const STAGES: &'static [Stage] = $stages;
+
+            fn moment(&self) -> Moment<'_> {
+                Moment { now: Some(&self.input.clock.now), words: &self.input.question }
+            }
 
             async fn invoke(
                 self,
@@ -120,10 +136,15 @@ pub(crate) struct Judge<'a>(pub(crate) &'a Candidate);
 pub(crate) struct SeedLessons;
 
 macro_rules! domain_entry {
-    ($entry:ty, $call:ident($($argument:tt),*), $output:ty) => {
+    ($entry:ty, $call:ident($($argument:tt),*), $output:ty, $this:ident => $moment:expr) => {
         impl Entry for $entry {
             type Output = $output;
             const STAGES: &'static [Stage] = &[Stage::Domain];
+
+            fn moment(&self) -> Moment<'_> {
+                let $this = self;
+                $moment
+            }
 
             async fn invoke(
                 self,
@@ -138,7 +159,9 @@ macro_rules! domain_entry {
         }
     };
 }
-domain_entry!(Canonicalize<'_>, call_canonicalize(0, 1), Vec<Canonical>);
-domain_entry!(Review<'_>, call_review(0, 1, 2), Vec<Finding>);
-domain_entry!(Judge<'_>, call_judge(0), Opinion);
-domain_entry!(SeedLessons, call_seed_lessons(), Vec<LessonCandidate>);
+domain_entry!(Canonicalize<'_>, call_canonicalize(0, 1), Vec<Canonical>,
+    this => Moment { now: Some(&this.1.now), words: this.0 });
+domain_entry!(Review<'_>, call_review(0, 1, 2), Vec<Finding>,
+    this => Moment { now: Some(&this.2.now), words: this.0 });
+domain_entry!(Judge<'_>, call_judge(0), Opinion, this => Moment { now: None, words: &this.0.text });
+domain_entry!(SeedLessons, call_seed_lessons(), Vec<LessonCandidate>, _this => Moment::default());

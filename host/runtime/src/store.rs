@@ -11,6 +11,7 @@ use crate::contract::log::Level;
 use crate::contract::types::Attribute;
 use crate::limits::{Limit, LimitHit, Limits, Spent};
 use crate::services::Services;
+use crate::wasi::Inert;
 
 /// How a guest that computes for longer than a tick lets others run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,7 @@ pub(crate) fn fresh(
     services: Arc<dyn Services>,
     limits: &Limits,
     sharing: Sharing,
+    wasi: Option<Inert>,
 ) -> Store<State> {
     let state = State {
         services,
@@ -35,6 +37,7 @@ pub(crate) fn fresh(
         log: LogBook::default(),
         look_ups: 0,
         limits: limits.clone(),
+        wasi: wasi.map(Box::new),
     };
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.guard);
@@ -63,9 +66,27 @@ pub(crate) struct State {
     log: LogBook,
     look_ups: u32,
     limits: Limits,
+    /// The system interface, for a component whose grant gives one.
+    wasi: Option<Box<Inert>>,
 }
 
 impl State {
+    /// The system interface of this call.
+    pub(crate) fn wasi(&mut self) -> wasmtime::Result<&mut Inert> {
+        self.wasi.as_deref_mut().ok_or_else(|| wasmtime::format_err!("no system interface was granted"))
+    }
+
+    /// Writes what the guest printed to the log, when it runs no more.
+    pub(crate) fn flush_printed(&mut self) {
+        let Some(printed) = self.wasi.as_deref_mut().map(Inert::take_printed) else { return };
+        // Before the lines, of which there may be too many: it is what explains the trap.
+        self.log.panic_message = self.log.panic_message.take().or(printed.panic_message);
+        for (level, text) in printed.lines {
+            self.log_line(level, &text, &[]);
+        }
+        self.log.dropped = self.log.dropped.saturating_add(printed.dropped);
+    }
+
     /// The clock of this call's compute time.
     pub(crate) fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)

@@ -30,11 +30,7 @@ fn every_stage_has_a_world_that_exports_it_and_imports_what_can_be_granted() {
     let name = &resolve.packages[package].name;
     assert_eq!(name.to_string(), format!("{PACKAGE}@{VERSION}"));
     for stage in Stage::ALL {
-        let world = match stage {
-            Stage::Domain => "domain-adapter".to_owned(),
-            other => format!("{}-stage", other.interface()),
-        };
-        let world = &resolve.worlds[resolve.select_world(&[package], Some(&world)).unwrap()];
+        let world = &resolve.worlds[resolve.select_world(&[package], Some(stage.world())).unwrap()];
         let named = |item: &WorldItem| match item {
             WorldItem::Interface { id, .. } => resolve.interfaces[*id].name.clone(),
             _ => None,

@@ -3,6 +3,10 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops where it fails")]
 
+pub mod hostile;
+pub mod inputs;
+pub mod value;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -128,11 +132,17 @@ type Action = Box<dyn Fn() + Send + Sync>;
 pub struct Watched {
     pub lines: Mutex<Vec<String>>,
     at_look_up: Action,
+    version: u32,
 }
 
 impl Watched {
     pub fn new(at_look_up: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { lines: Mutex::default(), at_look_up: Box::new(at_look_up) })
+        Arc::new(Self { lines: Mutex::default(), at_look_up: Box::new(at_look_up), version: 150_018 })
+    }
+
+    /// A host that says that its server has this version.
+    pub fn saying(version: u32) -> Arc<Self> {
+        Arc::new(Self { lines: Mutex::default(), at_look_up: Box::new(|| {}), version })
     }
 }
 
@@ -148,7 +158,7 @@ impl Services for Watched {
     }
     fn server_version(&self) -> u32 {
         (self.at_look_up)();
-        150_018
+        self.version
     }
     fn find_tables(&self, _: &str, _: u32) -> Vec<TableHit> {
         Vec::new()
