@@ -1,6 +1,7 @@
 //! Which providers there are, which models play which role, and what they cost.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -22,6 +23,8 @@ pub struct ModelsConfig {
     pub roles: BTreeMap<String, RoleConfig>,
     /// US dollars for a million tokens, by model.
     pub prices: Prices,
+    /// Folder in which every exchange with a model is kept, to be played back by a provider of the kind `recorded`.
+    pub record: Option<PathBuf>,
 }
 
 /// The protocol an endpoint speaks.
@@ -33,6 +36,8 @@ pub enum ProviderKind {
     OpenaiCompatible,
     /// `POST /v1/messages`.
     Anthropic,
+    /// No endpoint: replies that were recorded before.
+    Recorded,
 }
 
 /// One endpoint.
@@ -42,8 +47,12 @@ pub struct ProviderConfig {
     /// The protocol.
     #[serde(default)]
     pub kind: ProviderKind,
-    /// Address up to and without `/v1/...`: `http://127.0.0.1:11434`. A trailing `/v1` is accepted.
+    /// Address up to and without `/v1/...`: `http://127.0.0.1:11434`. A trailing `/v1` is accepted. None for `recorded`.
+    #[serde(default)]
     pub url: String,
+    /// Folder of recorded replies, for `recorded` alone.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
     /// The key. Better left out here and named in `key_env`.
     #[serde(default)]
     pub key: Option<Key>,
@@ -104,6 +113,11 @@ pub enum ConfigError {
         /// What stands there.
         url: String,
     },
+    /// Recorded replies without their folder, or a folder where none belongs.
+    #[error(
+        "models.providers.{0}: `folder` names the recorded replies of the kind `recorded`, and only of that one"
+    )]
+    Folder(String),
     /// A variable that is named but not set.
     #[error("models.providers.{provider}: the environment variable {variable} is not set")]
     KeyVariable {
@@ -121,12 +135,32 @@ pub enum ConfigError {
 }
 
 impl ModelsConfig {
+    /// Recorded replies in every role.
+    #[must_use]
+    pub fn recorded(folder: &Path) -> Self {
+        let mut config = Self::single("", "recorded", None);
+        for provider in config.providers.values_mut() {
+            provider.kind = ProviderKind::Recorded;
+            provider.folder = Some(folder.to_owned());
+        }
+        config
+    }
+
+    /// Takes folders that are not absolute as beside this one.
+    pub fn rebase(&mut self, base: &Path) {
+        let folders = self.providers.values_mut().filter_map(|provider| provider.folder.as_mut());
+        for folder in folders.chain(self.record.as_mut()) {
+            *folder = base.join(&*folder);
+        }
+    }
+
     /// One OpenAI-compatible endpoint in every role: what `AIRLOCK_MODEL_URL`, `AIRLOCK_MODEL` and `AIRLOCK_MODEL_KEY` mean.
     #[must_use]
     pub fn single(url: &str, model: &str, key: Option<&str>) -> Self {
         let provider = ProviderConfig {
             kind: ProviderKind::OpenaiCompatible,
             url: url.to_owned(),
+            folder: None,
             key: key.map(Key::new),
             key_env: None,
             spare_key_env: None,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use airlock_types::ContentHash;
 use thiserror::Error;
 
 /// No reply, and what can be done about it.
@@ -67,6 +68,25 @@ pub enum ModelError {
     Unreadable {
         /// Host and port.
         endpoint: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Recorded replies stand in for the model, and this request is not among them.
+    #[error(
+        "there is no recorded reply to this request: {folder} has no {key}.json; record it with a model, or play a recording \
+         of the same questions, components and knowledge"
+    )]
+    NotRecorded {
+        /// SHA-256 of the canonical request.
+        key: ContentHash,
+        /// Where it was looked for.
+        folder: String,
+    },
+    /// A recorded reply cannot be read or written.
+    #[error("the recorded reply {file} cannot be used: {why}")]
+    Recording {
+        /// Its file.
+        file: String,
         /// What is wrong with it.
         why: String,
     },

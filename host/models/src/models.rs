@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use airlock_types::ask::Tokens;
 
-use crate::config::{ConfigError, ModelsConfig, ProviderKind};
+use crate::config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind};
 use crate::error::ModelError;
 use crate::key::Key;
 use crate::price::Prices;
-use crate::provider::{Attempt, Endpoint, Prompt, Provider};
+use crate::provider::{Attempt, Endpoint, Prompt, Protocol, Provider, Raw};
+use crate::recorded::Replies;
 use crate::reply;
 
 /// What a model is wanted for.
@@ -100,9 +101,16 @@ struct Keyed {
     current: AtomicUsize,
 }
 
+/// Who speaks: an endpoint, or a folder of what was said before.
+#[derive(Clone)]
+enum Voice {
+    Endpoint(Arc<Keyed>),
+    Recorded(Arc<Replies>),
+}
+
 /// A model of a provider.
 struct Seat {
-    keyed: Arc<Keyed>,
+    voice: Voice,
     model: String,
 }
 
@@ -117,6 +125,8 @@ pub struct Models {
     roles: BTreeMap<Role, Cast>,
     prices: Prices,
     deadline: Duration,
+    /// Where exchanges are kept.
+    record: Option<Replies>,
 }
 
 /// Requests for one reply from one provider before it is called busy.
@@ -132,34 +142,15 @@ impl Models {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         let deadline = config.deadline()?;
-        let mut providers = BTreeMap::new();
+        let mut voices = BTreeMap::new();
         for (name, provider) in &config.providers {
-            let endpoint = Endpoint::parse(&provider.url)
-                .ok_or_else(|| ConfigError::Url { provider: name.clone(), url: provider.url.clone() })?;
-            let read = |named: &Option<String>| match named {
-                None => Ok(None),
-                Some(variable_name) => match variable(variable_name) {
-                    Some(value) => Ok(Some(Key::new(&value))),
-                    None => Err(ConfigError::KeyVariable {
-                        provider: name.clone(),
-                        variable: variable_name.clone(),
-                    }),
-                },
-            };
-            let first = match read(&provider.key_env)? {
-                Some(key) => Some(key),
-                None => provider.key.clone(),
-            };
-            let mut keys = vec![first];
-            keys.extend(read(&provider.spare_key_env)?.map(Some));
-            let provider = Provider::new(provider.kind, endpoint).map_err(ConfigError::Client)?;
-            providers.insert(name.clone(), Arc::new(Keyed { provider, keys, current: AtomicUsize::new(0) }));
+            voices.insert(name.clone(), voice(name, provider, &variable)?);
         }
         let mut roles = BTreeMap::new();
         for (name, role) in &config.roles {
             let parsed = Role::parse(name).ok_or_else(|| ConfigError::Role(name.clone()))?;
-            let seat = |provider: &str, model: &str| match providers.get(provider) {
-                Some(keyed) => Ok(Seat { keyed: Arc::clone(keyed), model: model.to_owned() }),
+            let seat = |provider: &str, model: &str| match voices.get(provider) {
+                Some(voice) => Ok(Seat { voice: voice.clone(), model: model.to_owned() }),
                 None => Err(ConfigError::Provider { role: name.clone(), provider: provider.to_owned() }),
             };
             let cast = Cast {
@@ -169,7 +160,8 @@ impl Models {
             };
             roles.insert(parsed, cast);
         }
-        Ok(Self { roles, prices: config.prices.clone(), deadline })
+        let record = config.record.as_deref().map(Replies::of);
+        Ok(Self { roles, prices: config.prices.clone(), deadline, record })
     }
 
     /// Whether there is any model at all.
@@ -223,6 +215,13 @@ impl Models {
         begun: Instant,
         until: Instant,
     ) -> Result<Reply, ModelError> {
+        let keyed = match &seat.voice {
+            Voice::Endpoint(keyed) => keyed,
+            Voice::Recorded(replies) => {
+                let (raw, model) = replies.find(call)?;
+                return Ok(self.cleaned(call, raw, model, begun));
+            }
+        };
         let prompt = Prompt {
             model: &seat.model,
             system: &call.system,
@@ -232,7 +231,6 @@ impl Models {
                 .map_or(cast.max_output_tokens, |n| n.min(cast.max_output_tokens)),
             json: matches!(call.shape, Shape::Json(_)),
         };
-        let keyed = &seat.keyed;
         let mut tries = 0;
         loop {
             tries += 1;
@@ -249,12 +247,10 @@ impl Models {
             };
             match attempt {
                 Attempt::Reply(raw) => {
-                    let (text, cut) = reply::bounded(&raw.text);
-                    let text = reply::without_reasoning(&text);
-                    let sql = (call.shape == Shape::Sql).then(|| reply::statement(&text)).flatten();
-                    let cost = self.prices.cost(&seat.model, raw.tokens);
-                    let (truncated, tokens, model) = (raw.truncated || cut, raw.tokens, seat.model.clone());
-                    return Ok(Reply { text, sql, truncated, tokens, cost, model, took: begun.elapsed() });
+                    if let Some(record) = &self.record {
+                        record.keep(call, &raw, &seat.model)?;
+                    }
+                    return Ok(self.cleaned(call, raw, seat.model.clone(), begun));
                 }
                 Attempt::QuotaSpent(message) => {
                     let next = at + 1;
@@ -285,12 +281,64 @@ impl Models {
         }
     }
 
+    /// A reply by the rule of [`reply`].
+    fn cleaned(&self, call: &Call, raw: Raw, model: String, begun: Instant) -> Reply {
+        let (text, cut) = reply::bounded(&raw.text);
+        let text = reply::without_reasoning(&text);
+        let sql = (call.shape == Shape::Sql).then(|| reply::statement(&text)).flatten();
+        let cost = self.prices.cost(&model, raw.tokens);
+        let truncated = raw.truncated || cut;
+        Reply { text, sql, truncated, tokens: raw.tokens, cost, model, took: begun.elapsed() }
+    }
+
     /// What kind of protocol each role speaks, for health.
     #[must_use]
     pub fn describe(&self) -> Vec<(Role, String, ProviderKind)> {
         self.roles
             .iter()
-            .map(|(role, cast)| (*role, cast.first.model.clone(), cast.first.keyed.provider.kind()))
+            .map(|(role, cast)| (*role, cast.first.model.clone(), cast.first.voice.kind()))
             .collect()
     }
+}
+
+impl Voice {
+    fn kind(&self) -> ProviderKind {
+        match self {
+            Self::Endpoint(keyed) => keyed.provider.protocol().into(),
+            Self::Recorded(_) => ProviderKind::Recorded,
+        }
+    }
+}
+
+/// The voice of one configured provider, with its keys.
+fn voice(
+    name: &str,
+    config: &ProviderConfig,
+    variable: &impl Fn(&str) -> Option<String>,
+) -> Result<Voice, ConfigError> {
+    let protocol = match (config.kind, &config.folder) {
+        (ProviderKind::Recorded, Some(folder)) => return Ok(Voice::Recorded(Arc::new(Replies::of(folder)))),
+        (ProviderKind::OpenaiCompatible, None) => Protocol::OpenaiCompatible,
+        (ProviderKind::Anthropic, None) => Protocol::Anthropic,
+        (ProviderKind::Recorded, None) | (_, Some(_)) => return Err(ConfigError::Folder(name.to_owned())),
+    };
+    let endpoint = Endpoint::parse(&config.url)
+        .ok_or_else(|| ConfigError::Url { provider: name.to_owned(), url: config.url.clone() })?;
+    let read = |named: &Option<String>| match named {
+        None => Ok(None),
+        Some(variable_name) => match variable(variable_name) {
+            Some(value) => Ok(Some(Key::new(&value))),
+            None => {
+                Err(ConfigError::KeyVariable { provider: name.to_owned(), variable: variable_name.clone() })
+            }
+        },
+    };
+    let first = match read(&config.key_env)? {
+        Some(key) => Some(key),
+        None => config.key.clone(),
+    };
+    let mut keys = vec![first];
+    keys.extend(read(&config.spare_key_env)?.map(Some));
+    let provider = Provider::new(protocol, endpoint).map_err(ConfigError::Client)?;
+    Ok(Voice::Endpoint(Arc::new(Keyed { provider, keys, current: AtomicUsize::new(0) })))
 }

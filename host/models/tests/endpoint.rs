@@ -236,3 +236,45 @@ fn a_bad_configuration_names_its_key() {
         assert!(error.to_string().contains(want), "{error}");
     }
 }
+
+#[tokio::test]
+async fn what_is_recorded_stands_in_for_the_model_and_what_is_not_is_named() {
+    let folder = std::env::temp_dir().join(format!("airlock-recording-{}", std::process::id()));
+    let script = script([(200, said("<think>no</think>SELECT 1"), None)]);
+    let url = serve(script.clone()).await;
+    let recorder = models(&format!(
+        "record = {folder:?}\n[providers.main]\nurl = {url:?}\n[roles.reasoning]\nprovider = \"main\"\nmodel = \"m\""
+    ));
+    let spoken = recorder.ask(&call()).await.unwrap();
+
+    let player = |folder: &std::path::Path| {
+        let mut config = ModelsConfig::recorded(folder);
+        config.prices = toml::from_str("m = { input = 1.0, output = 2.0 }").unwrap();
+        Models::from_config(&config, |_| None).unwrap()
+    };
+    let models = player(&folder);
+    assert!(models.available());
+    let played = models.ask(&call()).await.unwrap();
+    assert_eq!((&played.text, &played.sql, played.tokens), (&spoken.text, &spoken.sql, spoken.tokens));
+    // Who said it is kept, so that its price is known.
+    assert_eq!((played.model.as_str(), played.cost), ("m", Some(0.000_018)));
+    let other = Call { prompt: "How many customers?".to_owned(), ..call() };
+    let error = models.ask(&other).await.unwrap_err();
+    let ModelError::NotRecorded { key, .. } = &error else { panic!("{error}") };
+    assert!(error.to_string().contains(&key.to_string()));
+    assert_eq!(script.seen.lock().unwrap().len(), 1);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_recording_has_a_folder_and_an_endpoint_has_none() {
+    for (provider, want) in [
+        ("kind = \"recorded\"", "folder"),
+        ("url = \"http://127.0.0.1:1\"\nfolder = \"x\"", "folder"),
+        ("kind = \"openai-compatible\"", "url"),
+    ] {
+        let config: ModelsConfig = toml::from_str(&format!("[providers.main]\n{provider}")).unwrap();
+        let error = Models::from_config(&config, |_| None).err().unwrap().to_string();
+        assert!(error.contains(want), "{provider}: {error}");
+    }
+}

@@ -6,84 +6,53 @@
 
 mod cell;
 mod compare;
+mod presentation;
+mod verdict;
+mod withheld;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use airlock_database::{ResultSet, RunOptions};
-use airlock_gate::{Gate, canonical};
+use airlock_gate::Gate;
 use airlock_knowledge::pack::{GoldenCase, GoldenOutcome};
-use airlock_knowledge::records::Example;
-use airlock_runtime::{CallErrorKind, StageSet};
-use airlock_types::{Answer, AnswerKind, AskRequest, Failure, Mode, Outcome};
-use serde::{Deserialize, Serialize};
+use airlock_runtime::StageSet;
+use airlock_types::ask::AnswerKind;
+use airlock_types::{AskRequest, Failure, Mode, Outcome};
 
 use crate::domain::Domain;
-use crate::fault::{Fault, Finished};
 use crate::host::Host;
 use compare::{Comparison, compare};
+
+pub use verdict::{Ended, Graded, Verdict};
+pub(crate) use withheld::Withheld;
 
 /// Rows of either side that are compared; a comparison with more is undecided.
 pub const ROWS: u32 = 100_000;
 
-/// How a case came out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
-    /// As it must.
-    Right,
-    /// Not as it must.
-    Wrong {
-        /// In a sentence.
-        why: String,
-    },
-    /// The case itself cannot be graded.
-    Undecided {
-        /// In a sentence.
-        why: String,
-    },
-    /// Something that is nobody's answer was down: the database, a model, the host itself.
-    Infrastructure {
-        /// In a sentence.
-        why: String,
-    },
-}
+/// Results of right texts that are kept while a case is graded in several modes.
+const KEPT: usize = 16;
+/// Rows of a result that is worth keeping.
+const KEPT_ROWS: usize = 5_000;
 
-impl Verdict {
-    /// Whether it is [`Verdict::Right`].
-    #[must_use]
-    pub fn is_right(&self) -> bool {
-        matches!(self, Self::Right)
-    }
-
-    /// The reason; none for what is right.
-    #[must_use]
-    pub fn why(&self) -> Option<&str> {
-        match self {
-            Self::Right => None,
-            Self::Wrong { why } | Self::Undecided { why } | Self::Infrastructure { why } => Some(why),
-        }
-    }
-
-    fn wrong(why: impl Into<String>) -> Self {
-        Self::Wrong { why: why.into() }
-    }
-
-    fn undecided(why: impl Into<String>) -> Self {
-        Self::Undecided { why: why.into() }
-    }
-}
-
-/// A graded case.
-#[derive(Debug, Serialize)]
-pub struct Graded {
-    /// Identity of the case.
-    pub id: String,
-    /// How it came out.
-    #[serde(flatten)]
+/// A verdict on an ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// How the case came out.
     pub verdict: Verdict,
-    /// The record of the ask; absent when it could not be begun.
-    pub answer: Option<Answer>,
+    /// How the first attempt would have, when there were several.
+    pub first: Option<Verdict>,
+    /// In what a wrong answer may differ alone, when it looks right otherwise.
+    pub presentation: Option<String>,
+}
+
+/// Why a right text cannot serve to grade by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is the text's own fault.
+    Text(String),
+    /// Something was down.
+    Infrastructure(String),
 }
 
 /// Runs golden cases of one domain.
@@ -91,44 +60,26 @@ pub struct Runner<'a> {
     host: &'a Host,
     domain: &'a Arc<Domain>,
     gate: Gate,
-    mode: Mode,
+    known: Mutex<HashMap<String, Arc<ResultSet>>>,
 }
 
 impl<'a> Runner<'a> {
     /// A runner for a domain in service.
     #[must_use]
     pub fn new(host: &'a Host, domain: &'a Arc<Domain>) -> Self {
-        Self { host, domain, gate: domain.gate_with_cap(ROWS), mode: Mode::Agent }
-    }
-
-    /// Asks in this mode.
-    #[must_use]
-    pub fn in_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// Grades cases one after the other, and tells each as it is done.
-    pub async fn run(
-        &self,
-        cases: &[GoldenCase],
-        stages: &Arc<StageSet>,
-        mut each: impl FnMut(&Graded),
-    ) -> Vec<Graded> {
-        let mut all = Vec::with_capacity(cases.len());
-        for case in cases {
-            let graded = self.grade(case, stages).await;
-            each(&graded);
-            all.push(graded);
-        }
-        all
+        Self { host, domain, gate: domain.gate_with_cap(ROWS), known: Mutex::default() }
     }
 
     /// Asks the question of one case and grades how it ended.
     pub async fn grade(&self, case: &GoldenCase, stages: &Arc<StageSet>) -> Graded {
+        self.grade_in(Mode::Agent, case, stages).await
+    }
+
+    /// The same in a mode.
+    pub async fn grade_in(&self, mode: Mode, case: &GoldenCase, stages: &Arc<StageSet>) -> Graded {
         let request = AskRequest {
             domain: Some(self.domain.name().clone()),
-            mode: self.mode,
+            mode,
             now: case.now.clone(),
             ..AskRequest::new(case.question.clone())
         };
@@ -136,84 +87,140 @@ impl<'a> Runner<'a> {
         let id = case.id.value.clone();
         match self.host.ask_apart(&request, &domain, stages).await {
             Ok(finished) => {
-                let verdict = self.judge(case, &finished).await;
-                Graded { id, verdict, answer: Some(finished.answer) }
+                let ended = Ended::of(&finished);
+                let Judged { verdict, first, presentation } = self.judge(case, &ended).await;
+                Graded { id, verdict, first, presentation, ended: Some(ended), answer: Some(finished.answer) }
             }
-            Err(error) => Graded { id, verdict: Verdict::undecided(error.to_string()), answer: None },
+            Err(error) => Graded {
+                id,
+                verdict: Verdict::undecided(error.to_string()),
+                first: None,
+                presentation: None,
+                ended: None,
+                answer: None,
+            },
         }
     }
 
-    async fn judge(&self, case: &GoldenCase, finished: &Finished) -> Verdict {
-        let answer = &finished.answer;
+    /// Grades an ending, of now or of before.
+    pub async fn judge(&self, case: &GoldenCase, ended: &Ended) -> Judged {
+        let (verdict, presentation) = self.verdict(case, ended).await;
+        let first = match &ended.first_sql {
+            Some(sql) if case.outcome == GoldenOutcome::Answered => Some(self.rows(case, sql).await.0),
+            // A text was offered where there was nothing to answer.
+            Some(_) => Some(Verdict::wrong("the first attempt was a text")),
+            None => None,
+        };
+        Judged { verdict, first, presentation }
+    }
+
+    async fn verdict(&self, case: &GoldenCase, ended: &Ended) -> (Verdict, Option<String>) {
+        if let Some(why) = &ended.infrastructure {
+            return (Verdict::Infrastructure { why: why.clone() }, None);
+        }
         let want = match case.outcome {
             GoldenOutcome::Answered => Outcome::Answered,
             GoldenOutcome::Clarification => Outcome::Clarification,
             GoldenOutcome::Refused => Outcome::Refused,
         };
-        match answer.outcome {
-            Outcome::Failed => {
-                // Who grades is an operator, and is told what an asker is not.
-                let why = match &finished.fault {
-                    Some(Fault::Component(error)) => {
-                        error.to_string().lines().next().unwrap_or_default().to_owned()
-                    }
-                    _ => answer.reason.clone().unwrap_or_default(),
-                };
-                if finished.fault.as_ref().is_none_or(is_components) {
-                    Verdict::Wrong { why }
-                } else {
-                    Verdict::Infrastructure { why }
-                }
-            }
+        let verdict = match ended.outcome {
+            Outcome::Failed => Verdict::wrong(ended.reason.clone().unwrap_or_default()),
             outcome if outcome != want => {
-                let reason = answer.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let reason = ended.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 Verdict::wrong(format!(
                     "it ended as {} instead of {}{reason}",
                     outcome.as_str(),
                     want.as_str()
                 ))
             }
-            Outcome::Answered if answer.kind == AnswerKind::Knowledge => {
+            Outcome::Answered if ended.kind == AnswerKind::Knowledge => {
                 Verdict::wrong("it was answered from knowledge instead of rows")
             }
-            Outcome::Answered => self.rows(case, answer).await,
+            Outcome::Answered => {
+                return match &ended.sql {
+                    Some(sql) => self.rows(case, sql).await,
+                    None => (Verdict::wrong("the answer has no SQL"), None),
+                };
+            }
             _ => Verdict::Right,
-        }
+        };
+        (verdict, None)
     }
 
-    /// Compares what the answer's SQL gives with what any of the right texts gives.
-    async fn rows(&self, case: &GoldenCase, answer: &Answer) -> Verdict {
-        let Some(sql) = &answer.sql else { return Verdict::wrong("the answer has no SQL") };
+    /// Compares what a text gives with what any of the right texts gives; of a wrong one also what it may differ in alone.
+    async fn rows(&self, case: &GoldenCase, sql: &str) -> (Verdict, Option<String>) {
         let got = match self.result(sql).await {
             Ok(got) => got,
-            Err(Unrun::Infrastructure(why)) => return Verdict::Infrastructure { why },
-            Err(Unrun::Text(why)) => {
-                return Verdict::undecided(format!("the answer's SQL does not run again: {why}"));
+            Err(Unfit::Infrastructure(why)) => return (Verdict::Infrastructure { why }, None),
+            Err(Unfit::Text(why)) => {
+                return (Verdict::undecided(format!("the answer's SQL does not run again: {why}")), None);
             }
         };
-        let (mut different, mut undecided) = (None, None);
+        let (mut different, mut undecided, mut suspected) = (None, None, None);
         for gold in case.sql.iter().chain(&case.accepted_sql) {
-            match self.result(&gold.value).await {
+            match self.right(&gold.value).await {
                 Ok(gold) => match compare(&got, &gold, case.ordered) {
-                    Comparison::Same => return Verdict::Right,
+                    Comparison::Same => return (Verdict::Right, None),
                     Comparison::Different(why) => {
+                        suspected = suspected.or(presentation::suspect(&got, &gold, case.ordered));
                         different.get_or_insert(why);
                     }
                     Comparison::Undecided(why) => undecided = Some(why),
                 },
-                Err(Unrun::Infrastructure(why)) => return Verdict::Infrastructure { why },
-                Err(Unrun::Text(why)) => undecided = Some(format!("the case's own SQL does not run: {why}")),
+                Err(Unfit::Infrastructure(why)) => return (Verdict::Infrastructure { why }, None),
+                Err(Unfit::Text(why)) => {
+                    undecided = Some(format!("the case's own SQL does not run: {why}"));
+                }
             }
         }
         match (undecided, different) {
-            (Some(why), _) => Verdict::Undecided { why },
-            (None, Some(why)) => Verdict::Wrong { why },
-            (None, None) => Verdict::undecided("the case has no SQL"),
+            (Some(why), _) => (Verdict::Undecided { why }, None),
+            (None, Some(why)) => (Verdict::Wrong { why }, suspected.map(str::to_owned)),
+            (None, None) => (Verdict::undecided("the case has no SQL"), None),
         }
     }
 
-    async fn result(&self, sql: &str) -> Result<ResultSet, Unrun> {
-        let approved = self.gate.check(sql).map_err(|rejection| Unrun::Text(rejection.message))?;
+    /// Whether a right text runs; with another, whether both give the same.
+    ///
+    /// # Errors
+    /// [`Unfit`], in a sentence.
+    pub async fn fit(&self, sql: &str, check: Option<&str>, ordered: bool) -> Result<(), Unfit> {
+        let right = self.right(sql).await?;
+        let Some(check) = check else { return Ok(()) };
+        let unfit = |why: String| Unfit::Text(format!("its check {why}"));
+        let checked = match self.result(check).await {
+            Err(Unfit::Text(why)) => return Err(unfit(format!("does not run: {why}"))),
+            other => other?,
+        };
+        match compare(&checked, &right, ordered) {
+            Comparison::Same => Ok(()),
+            Comparison::Different(why) => Err(unfit(format!("gives another result: {why}"))),
+            Comparison::Undecided(why) => Err(unfit(format!("cannot be compared with it: {why}"))),
+        }
+    }
+
+    /// What a right text gives, remembered for the other modes of the same case.
+    async fn right(&self, sql: &str) -> Result<Arc<ResultSet>, Unfit> {
+        if let Some(known) = self.known().get(sql) {
+            return Ok(Arc::clone(known));
+        }
+        let result = Arc::new(self.result(sql).await?);
+        let mut known = self.known();
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        if result.rows.len() <= KEPT_ROWS {
+            known.insert(sql.to_owned(), Arc::clone(&result));
+        }
+        Ok(result)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<ResultSet>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn result(&self, sql: &str) -> Result<ResultSet, Unfit> {
+        let approved = self.gate.check(sql).map_err(|rejection| Unfit::Text(rejection.message))?;
         let options = RunOptions {
             time_zone: self.domain.calendar().0.to_owned(),
             search_path: self.domain.catalogue().search_path.clone(),
@@ -222,57 +229,11 @@ impl<'a> Runner<'a> {
         self.domain.source().run(&approved, &options).await.map_err(
             |Failure { error_type, message, .. }| {
                 if error_type.is_infrastructure() {
-                    Unrun::Infrastructure(message)
+                    Unfit::Infrastructure(message)
                 } else {
-                    Unrun::Text(message)
+                    Unfit::Text(message)
                 }
             },
         )
-    }
-}
-
-/// Why a text gave no rows to compare.
-enum Unrun {
-    Infrastructure(String),
-    Text(String),
-}
-
-/// Whether what was at fault is one of the components being graded.
-fn is_components(fault: &Fault) -> bool {
-    match fault {
-        Fault::Component(error) => !matches!(*error.kind, CallErrorKind::PoolExhausted { .. }),
-        Fault::Endless { .. } | Fault::NoComponent(_) | Fault::Quarantined(_) => true,
-        Fault::Model(_) | Fault::Database(_) | Fault::Deadline => false,
-    }
-}
-
-/// What would give a case away while it is graded: the example made from it, and its equals.
-#[derive(Debug)]
-pub(crate) struct Withheld {
-    id: String,
-    question: String,
-    /// Canonical right texts.
-    texts: BTreeSet<String>,
-}
-
-impl Withheld {
-    fn of(case: &GoldenCase) -> Self {
-        let texts = case.sql.iter().chain(&case.accepted_sql);
-        Self {
-            id: case.id.value.clone(),
-            question: case.question.as_str().to_lowercase(),
-            texts: texts.filter_map(|sql| canonical(&sql.value).ok()).collect(),
-        }
-    }
-
-    pub(crate) fn holds(&self, example: &Example) -> bool {
-        example.id == self.id
-            || example.question.to_lowercase() == self.question
-            || canonical(&example.sql).is_ok_and(|text| self.texts.contains(&text))
-    }
-
-    /// Examples to look for beyond those wanted, in place of those that are withheld.
-    pub(crate) const fn spare(&self) -> usize {
-        8
     }
 }

@@ -45,7 +45,7 @@ impl Endpoint {
         Some(Self { base: base.to_owned(), shown })
     }
 
-    fn join(&self, path: &str) -> String {
+    pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 }
@@ -87,39 +87,47 @@ pub(crate) enum Attempt {
     Failed(ModelError),
 }
 
+/// What an endpoint speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    OpenaiCompatible,
+    Anthropic,
+}
+
+impl From<Protocol> for ProviderKind {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::OpenaiCompatible => Self::OpenaiCompatible,
+            Protocol::Anthropic => Self::Anthropic,
+        }
+    }
+}
+
 /// An endpoint and its protocol.
 pub(crate) struct Provider {
-    kind: ProviderKind,
+    protocol: Protocol,
     endpoint: Endpoint,
     client: Client,
 }
 
 impl Provider {
-    pub(crate) fn new(kind: ProviderKind, endpoint: Endpoint) -> Result<Self, String> {
-        // Two rooms use rustls; whoever is first decides, and both decide for ring.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("airlock/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| error.to_string())?;
-        Ok(Self { kind, endpoint, client })
+    pub(crate) fn new(protocol: Protocol, endpoint: Endpoint) -> Result<Self, String> {
+        Ok(Self { protocol, endpoint, client: client()? })
     }
 
     pub(crate) const fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    pub(crate) const fn kind(&self) -> ProviderKind {
-        self.kind
+    pub(crate) const fn protocol(&self) -> Protocol {
+        self.protocol
     }
 
     /// Sends one request and reads the reply.
     pub(crate) async fn send(&self, prompt: &Prompt<'_>, key: Option<&Key>) -> Attempt {
-        let request = match self.kind {
-            ProviderKind::OpenaiCompatible => openai::request(&self.client, &self.endpoint, prompt, key),
-            ProviderKind::Anthropic => anthropic::request(&self.client, &self.endpoint, prompt, key),
+        let request = match self.protocol {
+            Protocol::OpenaiCompatible => openai::request(&self.client, &self.endpoint, prompt, key),
+            Protocol::Anthropic => anthropic::request(&self.client, &self.endpoint, prompt, key),
         };
         let response = match request.send().await {
             Ok(response) => response,
@@ -135,35 +143,21 @@ impl Provider {
         };
         let status = response.status();
         let retry_after = retry_after(&response);
-        let body = match self.body(response).await {
+        let body = match read_body(response, &self.endpoint).await {
             Ok(body) => body,
             Err(error) => return Attempt::Failed(error),
         };
         if !status.is_success() {
             return self.refusal(status, retry_after, &body, key);
         }
-        let read = match self.kind {
-            ProviderKind::OpenaiCompatible => openai::read(&body),
-            ProviderKind::Anthropic => anthropic::read(&body),
+        let read = match self.protocol {
+            Protocol::OpenaiCompatible => openai::read(&body),
+            Protocol::Anthropic => anthropic::read(&body),
         };
         match read {
             Ok(raw) => Attempt::Reply(raw),
             Err(why) => Attempt::Failed(ModelError::Unreadable { endpoint: self.endpoint.to_string(), why }),
         }
-    }
-
-    async fn body(&self, response: Response) -> Result<Vec<u8>, ModelError> {
-        let unreadable = |why: String| ModelError::Unreadable { endpoint: self.endpoint.to_string(), why };
-        let mut body = Vec::new();
-        let mut chunks = response.bytes_stream();
-        while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|error| unreadable(format!("the reply broke off: {}", why(&error))))?;
-            if body.len() + chunk.len() > BODY_LIMIT {
-                return Err(unreadable(format!("the reply is larger than {BODY_LIMIT} bytes")));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
     }
 
     fn refusal(
@@ -188,6 +182,33 @@ impl Provider {
     }
 }
 
+/// A client that follows nobody elsewhere.
+pub(crate) fn client() -> Result<Client, String> {
+    // Two rooms use rustls; whoever is first decides, and both decide for ring.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("airlock/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+/// The body of a reply, as far as any reply may be long.
+pub(crate) async fn read_body(response: Response, endpoint: &Endpoint) -> Result<Vec<u8>, ModelError> {
+    let unreadable = |why: String| ModelError::Unreadable { endpoint: endpoint.to_string(), why };
+    let mut body = Vec::new();
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| unreadable(format!("the reply broke off: {}", why(&error))))?;
+        if body.len() + chunk.len() > BODY_LIMIT {
+            return Err(unreadable(format!("the reply is larger than {BODY_LIMIT} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
 /// Whether a 429 speaks of a quota that will not be back within the minute. What is not recognised is a burst: merely
 /// slower, where the opposite mistake would burn the spare key for nothing.
 fn is_daily(message: &str) -> bool {
@@ -202,7 +223,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
     (0.0..=600.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }
 
-fn message_of(body: &[u8]) -> String {
+pub(crate) fn message_of(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     serde_json::from_slice::<Value>(body)
         .ok()
@@ -220,7 +241,7 @@ fn message_of(body: &[u8]) -> String {
 }
 
 /// The innermost cause of a transport error, without the address (which may hold a key).
-fn why(error: &reqwest::Error) -> String {
+pub(crate) fn why(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {
         cause = next;

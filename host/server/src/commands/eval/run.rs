@@ -1,0 +1,179 @@
+//! `airlock eval run`: questions with known answers, asked and graded.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use airlock_evaluation::{Asked, Folder, RunOptions, Wanted, begin, go_on, prepare};
+use airlock_knowledge::Degrade;
+use airlock_knowledge::pack::{EvaluationCase, limits, read_evaluation};
+use airlock_models::ModelsConfig;
+use airlock_pipeline::Host;
+use airlock_types::{Clock, ContentHash, DomainName, Mode};
+use serde_json::json;
+
+use super::progress::Bar;
+use super::{failure, recording, show};
+use crate::boot;
+use crate::cli::{Baseline, Run};
+use crate::commands::serve::signal;
+use crate::config::Config;
+use crate::exit::{Exit, usage};
+
+/// Asks and grades.
+///
+/// # Errors
+/// When a question cannot be used, or a database does not answer before anything was asked.
+pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result<Exit> {
+    if let Some(folder) = &options.replies {
+        if !folder.is_dir() {
+            return Err(usage(format!("--replies: {} is no folder", folder.display())));
+        }
+        let models = std::mem::take(&mut config.models);
+        config.models = ModelsConfig {
+            prices: models.prices,
+            deadline_seconds: models.deadline_seconds,
+            ..ModelsConfig::recorded(folder)
+        };
+    }
+    if let Some(folder) = &options.record {
+        if config.models.roles.is_empty() {
+            return Err(usage("--record: there is no model to record; name one under [models]"));
+        }
+        config.models.record = Some(folder.clone());
+    }
+    let given = Given::of(&options)?;
+    let host = boot::host(&config).await?;
+    let hash = configuration(&config);
+    let (mut folder, questions) = match &options.resume {
+        Some(path) => go_on(&host, path, hash).await.map_err(failure)?,
+        None => fresh(&options, given, &host, hash).await?,
+    };
+    if let Some(record) = &options.record {
+        recording::keep(record, &folder.manifest().now)?;
+    }
+    let mut bar = Bar::new(questions.len(), "asking");
+    let ran = tokio::select! {
+        ran = airlock_evaluation::run(&host, &mut folder, &questions, |step| bar.step(&step)) => Some(ran),
+        () = signal() => None,
+    };
+    bar.done();
+    if let Some(ran) = ran {
+        ran.map_err(failure)?;
+    } else {
+        eprintln!("stopped by a signal; go on with: airlock eval run --resume {}", folder.path().display());
+    }
+    show(&folder, json)
+}
+
+/// What the command line says, read before anything is started.
+struct Given {
+    wanted: Wanted,
+    modes: Vec<Mode>,
+    degrade: Degrade,
+    now: Option<String>,
+    questions: Option<(String, Vec<EvaluationCase>)>,
+}
+
+impl Given {
+    fn of(options: &Run) -> anyhow::Result<Self> {
+        let mut map = BTreeMap::new();
+        for pair in &options.map {
+            let wrong = || usage(format!("--map: `{pair}` is not DB=DOMAIN"));
+            let (db, domain) = pair.split_once('=').ok_or_else(wrong)?;
+            let domain: DomainName = domain.parse().map_err(|error| usage(format!("--map: {error}")))?;
+            map.insert(db.to_owned(), domain);
+        }
+        let domain = options
+            .domain
+            .as_deref()
+            .map(|name| name.parse().map_err(|error| usage(format!("--domain: {error}"))))
+            .transpose()?;
+        let degrade = match &options.degrade {
+            Some(words) => words.parse().map_err(|error| usage(format!("--degrade: {error}")))?,
+            None => Degrade::default(),
+        };
+        let recorded = options.replies.as_deref().or(options.record.as_deref());
+        let now = match (&options.now, recorded) {
+            (Some(now), _) => Some(now.clone()),
+            (None, Some(folder)) => recording::now(folder)?,
+            (None, None) => None,
+        };
+        if let Some(now) = &now {
+            Clock::parse_now(now, "UTC").map_err(|error| usage(format!("--now: {error}")))?;
+        }
+        let questions = match &options.questions {
+            Some(file) => Some((file.display().to_string(), read(file)?)),
+            None => None,
+        };
+        let modes = match options.baseline {
+            Baseline::Both => vec![Mode::Agent, Mode::Baseline],
+            Baseline::Only => vec![Mode::Baseline],
+            Baseline::Off => vec![Mode::Agent],
+        };
+        let wanted = Wanted { domain, map, limit: options.limit, skip_bad: options.skip_bad };
+        Ok(Self { wanted, modes, degrade, now, questions })
+    }
+}
+
+/// Tries every right answer and makes the folder of a new run.
+async fn fresh(
+    options: &Run,
+    given: Given,
+    host: &Host,
+    configuration: ContentHash,
+) -> anyhow::Result<(Folder, Vec<Asked>)> {
+    let Given { wanted, modes, degrade, now, questions } = given;
+    let (from, cases) = match questions {
+        Some(questions) => questions,
+        None => of_pack(host, wanted.domain.as_ref())?,
+    };
+    let bar =
+        Bar::new(wanted.limit.map_or(cases.len(), |limit| limit.min(cases.len())), "trying right answers");
+    let prepared = prepare(host, cases, &wanted, |done| bar.tried(done)).await.map_err(failure)?;
+    bar.done();
+    for warning in prepared.warnings.iter().chain(&prepared.skipped) {
+        eprintln!("warning: {warning}");
+    }
+    let conditions = RunOptions { from, skipped: prepared.skipped.len(), modes, degrade, now, configuration };
+    let folder = begin(host, &prepared.questions, &conditions, &options.out).await.map_err(failure)?;
+    Ok((folder, prepared.questions))
+}
+
+/// The questions of a domain's own pack.
+fn of_pack(host: &Host, domain: Option<&DomainName>) -> anyhow::Result<(String, Vec<EvaluationCase>)> {
+    let domain = host.domain(domain).map_err(usage)?;
+    let cases = domain.pack().evaluation.clone();
+    if cases.is_empty() {
+        return Err(usage(format!(
+            "the pack of `{}` has no evaluation.jsonl: add one, or name questions with --questions",
+            domain.name()
+        )));
+    }
+    Ok((format!("evaluation.jsonl of {}", domain.name()), cases))
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<EvaluationCase>> {
+    let unread =
+        |error: std::io::Error| usage(format!("--questions: {} cannot be read: {error}", file.display()));
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(unread)?;
+    opened.take(limits::FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unread)?;
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    read_evaluation(&name, bytes)
+        .map_err(|report| usage(format!("--questions: the questions are wrong:\n{report}")))
+}
+
+/// What of a configuration decides how questions come out, without addresses and secrets.
+fn configuration(config: &Config) -> ContentHash {
+    let sources: BTreeMap<&String, u128> =
+        config.sources.iter().map(|(name, source)| (name, source.statement_timeout.as_millis())).collect();
+    let roles: BTreeMap<&String, (&String, Option<u32>)> = config
+        .models
+        .roles
+        .iter()
+        .map(|(name, role)| (name, (&role.model, role.max_output_tokens)))
+        .collect();
+    let said = json!({"deadline_ms": config.ask_deadline.as_millis(), "sources": sources, "roles": roles});
+    ContentHash::of(said.to_string())
+}
