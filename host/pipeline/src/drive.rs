@@ -12,7 +12,9 @@ use airlock_runtime::contract::model::{
 };
 use airlock_runtime::contract::planner::{Clarification, Plan, PlanInput, PlanStep, Unanswerable};
 use airlock_runtime::contract::repair::{Regenerate, RepairInput, RepairStep, Rewrite, Stop, Widen};
-use airlock_runtime::{CallError, Component, Runtime, Services, Stage, StageSet};
+use airlock_runtime::{
+    CallError, CallErrorKind, Component, Limit, LimitHit, Runtime, Services, Stage, StageSet,
+};
 use airlock_types::DomainName;
 use airlock_types::ask::{ComponentUse, ContextUse};
 
@@ -183,7 +185,7 @@ impl Desk<'_> {
                     return Ok(done);
                 }
                 Step::Ask(_) if exchanges.len() >= REQUESTS_PER_STAGE => {
-                    return Err(Fault::Endless { stage, requests: REQUESTS_PER_STAGE });
+                    return Err(endless(stage, &component).into());
                 }
                 Step::Ask(request) => match self.carry_out(&component, &request).await {
                     Ok(outcome) => exchanges.push(Exchange { request, outcome }),
@@ -242,6 +244,21 @@ impl Desk<'_> {
             "a model answered"
         );
         Ok(outcome_of(reply))
+    }
+}
+
+/// What a component is charged with that asks the model without end.
+fn endless(stage: Stage, component: &Component) -> CallError {
+    let allowed = REQUESTS_PER_STAGE as u64;
+    CallError {
+        component: component.name().to_owned(),
+        digest: component.digest(),
+        stage,
+        kind: Box::new(CallErrorKind::Limit(LimitHit {
+            limit: Limit::ModelRequests,
+            allowed,
+            spent: allowed + 1,
+        })),
     }
 }
 
@@ -308,3 +325,6 @@ pub(crate) fn outcome_of(reply: Reply) -> ModelOutcome {
         output_tokens: count(reply.tokens.output),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,14 +24,6 @@ pub enum Fault {
     /// What serves a stage failed too often and is no longer called.
     #[error("the component that serves the stage `{0}` is in quarantine because it failed repeatedly")]
     Quarantined(Stage),
-    /// A component that asks the model without end.
-    #[error("the component that serves `{stage}` wanted more than {requests} model replies for one step")]
-    Endless {
-        /// The stage.
-        stage: Stage,
-        /// The limit.
-        requests: usize,
-    },
     /// The ask's own deadline.
     #[error("the question was not answered within its deadline")]
     Deadline,

@@ -238,4 +238,4 @@ fn tell(quarantined: &Quarantined) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

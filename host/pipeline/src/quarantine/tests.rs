@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use airlock_runtime::contract::types::StageError;
-use airlock_runtime::{CallErrorKind, Grant, Runtime, RuntimeConfig, TrapReport};
+use airlock_runtime::{CallErrorKind, Grant, ModelRole, Runtime, RuntimeConfig, TrapReport};
 use airlock_types::DomainName;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
@@ -11,7 +11,7 @@ use wit_parser::Resolve;
 use super::*;
 
 /// Planners that differ in their digest and nothing else.
-fn planners<const N: usize>() -> [Component; N] {
+pub(crate) fn planners<const N: usize>() -> [Component; N] {
     let runtime = Runtime::new(RuntimeConfig { max_calls: 1, ..RuntimeConfig::default() }).unwrap();
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit")).unwrap();
@@ -29,6 +29,7 @@ fn planners<const N: usize>() -> [Component; N] {
         let mut grant = Grant::of_nothing(format!("planner-{number}"), ContentHash::of(&bytes));
         grant.stages.insert(Stage::Planner);
         grant.domains.insert(DomainScope::Any);
+        grant.model_roles.insert(ModelRole::Fast);
         runtime.load(&bytes, &grant).unwrap()
     })
 }
