@@ -32,6 +32,11 @@ const HOGS: &[(&str, &str, &[&str])] = &[
         &["timeout", "resource", "out_of_range"],
     ),
     (
+        "memory of an aggregate",
+        "SELECT array_length(array_agg(a.note || b.note || c.note), 1) FROM readings a, readings b, readings c",
+        &["timeout", "resource"],
+    ),
+    (
         "files",
         "SELECT count(DISTINCT a.note || b.note || c.room) FROM readings a, readings b, sensors c",
         &["timeout", "resource"],
@@ -42,7 +47,8 @@ const HOGS: &[(&str, &str, &[&str])] = &[
 
 /// The host may grow by this much while hogs run.
 const GROWTH: u64 = 192 << 20;
-const BACKEND: u64 = 2 << 30;
+/// A process of the server may have 1 GiB, of which shared memory is a part.
+const BACKEND: u64 = 1 << 30;
 const TEMPORARY: u64 = 2 << 30;
 
 fn place<'a>() -> Place<'a> {
@@ -163,6 +169,60 @@ async fn who_goes_away_takes_the_statement_along() {
         }
         // The connection of the asker is closed now.
         assert!(until(false).await, "the statement runs on for nobody");
+    }
+    let (status, answer) = served.ask(&domain, "How many sensors are there?").await;
+    assert_eq!((status, &answer["rows"]), (200, &json!([[50]])), "{answer}");
+}
+
+/// Compares every element of one array with every one of another, and PostgreSQL never looks whether it should stop.
+const UNSTOPPABLE: &str = "SELECT count(*) FROM
+    (SELECT array_agg(r.id) AS a FROM readings r, sensors s WHERE s.name IN ('s1', 's2', 's3')) x,
+    (SELECT array_agg(-r.id) AS b FROM readings r, sensors s WHERE s.name IN ('s1', 's2', 's3')) y WHERE x.a && y.b";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_stopped_does_not_take_the_machine() {
+    let laboratory = Laboratory::start(1_000).await;
+    let domain = laboratory.make(&place()).await;
+    let model = ScriptedModel::start(|prompt| {
+        if prompt.contains("overlap") { UNSTOPPABLE } else { "SELECT count(*) AS sensors FROM sensors" }
+            .into()
+    })
+    .await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    let witness = laboratory.admin("lab").await;
+    let running = async || -> i64 {
+        let query =
+            "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%x.a && y.b%'
+            AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+        witness.query_one(query, &[]).await.unwrap().get(0)
+    };
+    // One asks it again and again for as long as he likes: at most two run.
+    let mut most = 0;
+    for _ in 0..5 {
+        let (status, answer) = served.ask(&domain, "Which readings overlap?").await;
+        assert_ne!(status, 200, "{answer}");
+        if answer["history"][0]["error_type"] == "forbidden" {
+            // A gate that refuses it leaves nothing to hold.
+            return;
+        }
+        most = most.max(running().await);
+    }
+    assert!((1..=2).contains(&most), "{most} run at once");
+    let counted = served.health().await;
+    let orphans = counted["sources"][0]["orphans"].as_u64();
+    assert!(orphans.is_some_and(|orphans| orphans <= 2), "{counted}");
+    // The source is back by itself when they have ended.
+    for _ in 0..600 {
+        if running().await == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    for _ in 0..100 {
+        if served.health().await["sources"][0]["orphans"] == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let (status, answer) = served.ask(&domain, "How many sensors are there?").await;
     assert_eq!((status, &answer["rows"]), (200, &json!([[50]])), "{answer}");

@@ -108,7 +108,7 @@ async fn open(route: &Route, tls_required: bool) -> Result<Opened, DatabaseError
         b'N' => {
             return Err(tls_error(
                 address,
-                "the server has no TLS: set ssl = on there, or use sslmode=prefer".into(),
+                "the server has no TLS: set ssl = on there, with a certificate that sslrootcert names".into(),
             ));
         }
         _ => {
@@ -123,10 +123,23 @@ async fn open(route: &Route, tls_required: bool) -> Result<Opened, DatabaseError
     let stream = TlsConnector::from(Arc::clone(config))
         .connect(name, stream)
         .await
-        .map_err(|error| tls_error(address, error.to_string()))?;
+        .map_err(|error| tls_error(address, advice(&error)))?;
     let end_point =
         stream.get_ref().1.peer_certificates().and_then(|chain| tls::end_point_hash(chain.first()?));
     Ok((Box::new(stream), end_point, true))
+}
+
+/// What the system said of a handshake. Where the certificate is not trusted, the remedy is to name whom to trust and never
+/// to check less.
+fn advice(error: &io::Error) -> String {
+    let certificate = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match certificate {
+        Some(rustls::Error::InvalidCertificate(_)) => format!(
+            "{error}: name the file of the authority that signed the server's certificate, or of that certificate, with \
+             sslrootcert, and connect by a name that stands in it"
+        ),
+        _ => error.to_string(),
+    }
 }
 
 fn tls_error(address: &Address, reason: String) -> DatabaseError {

@@ -3,7 +3,7 @@
 use airlock_gate::{Approved, RowLimit};
 use airlock_types::Failure;
 
-use crate::run::{ResultSet, RunOptions, Statement};
+use crate::run::{ResultSet, RunOptions, Statement, Timed};
 use crate::source::Source;
 
 impl<'a> Statement<'a> {
@@ -25,6 +25,11 @@ impl Source {
     /// # Errors
     /// A [`Failure`] of the text as it was written; values of rows are cut out of its message.
     pub async fn run(&self, approved: &Approved, options: &RunOptions) -> Result<ResultSet, Failure> {
+        self.run_timed(approved, options).await.result
+    }
+
+    /// The same, with how long a connection was waited for and how long the server was at work, failed or not.
+    pub async fn run_timed(&self, approved: &Approved, options: &RunOptions) -> Timed {
         self.run_statement(&Statement::of(approved, options), options).await
     }
 }

@@ -84,7 +84,7 @@ pub enum DatabaseError {
     #[error("none of the hosts is what target_session_attrs asks for")]
     NoSuchSession,
     /// All connections of the pool stayed in use.
-    #[error("all {size} connections are busy and none came free within {} ms: raise pool_size or ask less at once", waited.as_millis())]
+    #[error("all {size} connections are busy and none came free within {} ms: raise the source's `connections`, or ask less at once", waited.as_millis())]
     Busy {
         /// Size of the pool.
         size: usize,
@@ -96,6 +96,17 @@ pub enum DatabaseError {
     Resting {
         /// Until it is tried again.
         left: Duration,
+    },
+    /// Statements that PostgreSQL cannot stop still run there.
+    #[error(
+        "the source rests: {running} statements that PostgreSQL cannot stop still run on its server; it is asked again by \
+         itself when fewer than {most} are left"
+    )]
+    Orphaned {
+        /// How many run.
+        running: usize,
+        /// How many may run before nothing new is started.
+        most: usize,
     },
     /// The connection ended in the middle.
     #[error("the connection was lost: {0}")]
@@ -158,8 +169,25 @@ impl DatabaseError {
     pub fn to_failure(&self, sql: &str) -> Failure {
         match self {
             Self::Server(error) => error.to_failure(sql),
-            other => Failure::new(other.error_type(), other.to_string(), sql),
+            other => Failure::new(other.error_type(), other.for_asker(), sql),
         }
+    }
+
+    /// What whoever asks is told: where the data source is and who reads it is the operator's.
+    #[must_use]
+    pub fn for_asker(&self) -> String {
+        match self {
+            Self::Unreachable { .. } | Self::ConnectTimeout { .. } => "the data source does not answer",
+            Self::Authentication { .. } | Self::UnknownDatabase { .. } | Self::NoSuchSession => {
+                "the data source does not let this host in"
+            }
+            Self::TooManyConnections { .. } => "the data source has no free connection",
+            Self::NotReady { .. } => "the data source is not taking connections at the moment",
+            Self::Tls { .. } => "no encrypted connection to the data source can be had",
+            Self::ConnectionString(_) => "the data source is not configured as it must be",
+            other => return other.to_string(),
+        }
+        .to_owned()
     }
 
     /// Whether talking with TLS instead of without, or the other way round, may help: the server has no line for this way

@@ -125,7 +125,8 @@ async fn answers(wire: &mut Wire, count: usize, limits: Limits) -> Result<Vec<Ro
                 }
                 current.rows.push(row);
             }
-            Event::Row(_) => {}
+            // Of the two, only the settings give a row.
+            Event::Row(row) => wire.begun(&row),
             Event::Done => {
                 ended += 1;
                 let rows = std::mem::take(&mut current);

@@ -16,6 +16,7 @@ pub mod encode;
 pub mod error;
 mod exact_json;
 mod exchange;
+mod orphans;
 mod pool;
 pub mod probes;
 mod redact;
@@ -31,7 +32,7 @@ pub use catalogue::Scope;
 pub use checks::{Check, CheckOutcome};
 pub use connection_string::ConnectionString;
 pub use error::DatabaseError;
-pub use run::{Identity, IdentityError, ResultSet, RunOptions};
+pub use run::{Identity, IdentityError, ResultSet, RunOptions, Timed};
 pub use source::{Source, SourceConfig};
 pub use wire::ServerError;
 

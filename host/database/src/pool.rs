@@ -1,4 +1,8 @@
 //! A few connections, handed out one at a time, and the breaker that keeps callers off a server that overruns.
+//!
+//! Some calls of PostgreSQL never look whether they should stop: neither a timeout, a cancellation nor a closed socket ends
+//! them. Such a statement keeps its place in the pool for as long as it runs, and its connection stays open, because what is
+//! said there in the end tells that it ended. When several of them run, nothing new is started.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +13,14 @@ use tokio::time::timeout;
 
 use crate::connection_string::ConnectionString;
 use crate::error::DatabaseError;
-use crate::wire::{self, Step, Wire};
+use crate::orphans::{Orphan, Orphans, still_runs};
+use crate::wire::{self, Backend, Step, Wire};
 
 /// A connection is replaced after this long, so that a fail-over or a changed grant is not missed for days.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+/// How often a server is asked whether a statement whose connection is gone still runs.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +30,11 @@ pub(crate) struct PoolLimits {
     pub(crate) wait: Duration,
     /// How long a cancelled statement may take to end.
     pub(crate) grace: Duration,
-    /// How long a server that overran must prove that it answers before anybody is sent there, and how much longer than
-    /// `grace` a statement that cannot be stopped keeps its place.
+    /// How long a server that overran must prove that it answers before anybody is sent there, and how long a server that
+    /// cannot be reached is asked whether a statement still runs.
     pub(crate) rest: Duration,
+    /// Statements that cannot be stopped, from which on nothing new is started.
+    pub(crate) orphans: usize,
 }
 
 /// Connections to one data source.
@@ -34,6 +44,7 @@ pub(crate) struct Pool {
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<(Wire, Instant)>>,
     resting_until: Mutex<Option<Instant>>,
+    orphans: Arc<Orphans>,
     /// Held by the one caller that finds out whether a resting server answers.
     probing: tokio::sync::Mutex<()>,
 }
@@ -57,6 +68,7 @@ impl Pool {
             permits: Arc::new(Semaphore::new(limits.size)),
             idle: Mutex::new(Vec::new()),
             resting_until: Mutex::new(None),
+            orphans: Orphans::at_most(limits.orphans.clamp(1, limits.size)),
             probing: tokio::sync::Mutex::new(()),
         })
     }
@@ -67,6 +79,7 @@ impl Pool {
 
     /// Hands out a connection, waiting for one no longer than the pool's limit and `patience`.
     pub(crate) async fn lease(self: &Arc<Self>, patience: Duration) -> Result<Lease, DatabaseError> {
+        self.orphans.check()?;
         if let Some(left) = self.resting()
             && !self.answers().await
         {
@@ -78,6 +91,8 @@ impl Pool {
         let Ok(Ok(permit)) = timeout(wait, Arc::clone(&self.permits).acquire_owned()).await else {
             return Err(busy);
         };
+        // Who waited may have waited for one of them.
+        self.orphans.check()?;
         let parked = self.take_idle();
         let (wire, born, reused) = match parked {
             Some((wire, born)) => (wire, born, true),
@@ -103,6 +118,17 @@ impl Pool {
     pub(crate) fn resting(&self) -> Option<Duration> {
         let until = *self.resting_until.lock().unwrap_or_else(PoisonError::into_inner);
         until?.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+    }
+
+    /// Statements that cannot be stopped and still run.
+    pub(crate) fn orphans(&self) -> &Orphans {
+        &self.orphans
+    }
+
+    /// Counts a statement that an earlier host left behind until it has ended.
+    pub(crate) fn adopt(self: &Arc<Self>, backend: Backend) {
+        let (pool, orphan) = (Arc::clone(self), self.orphans.count());
+        tokio::spawn(async move { pool.watch(&backend, None, Some(orphan), None).await });
     }
 
     /// Places nobody holds.
@@ -149,27 +175,62 @@ impl Pool {
     /// Ends what runs on a connection whose user is gone, then the connection. The place stays taken while the server is
     /// still at work, so that statements that cannot be stopped do not pile up there.
     async fn retire(self: Arc<Self>, mut wire: Wire, permit: Option<OwnedSemaphorePermit>) {
-        let ended = {
+        let mut orphan = None;
+        let ended = if wire.is_ended() {
+            Err(DatabaseError::Lost("before its statement had ended".to_owned()))
+        } else {
             let mut ending = pin!(wire.cancel_and_end());
             match timeout(self.limits.grace, ending.as_mut()).await {
-                Ok(ended) => Some(ended),
+                Ok(ended) => ended,
                 Err(_) => {
                     tracing::warn!(server = %self.target, "a cancelled statement does not end: the source rests");
                     self.trip();
-                    timeout(self.limits.rest, ending).await.ok()
+                    orphan = Some(self.orphans.count());
+                    ending.await
                 }
             }
         };
-        match ended {
-            Some(Ok(())) => wire.close().await,
-            Some(Err(error)) => {
-                tracing::debug!(%error, "a connection ended while its statement was cancelled")
-            }
-            None => {
-                tracing::warn!(server = %self.target, "a cancelled statement never ended: its connection is closed")
+        match (ended, wire.left_behind()) {
+            (Ok(()), _) => wire.close().await,
+            (Err(_), Some(backend)) => self.watch(&backend, Some(&mut wire), orphan, permit).await,
+            (Err(error), None) => {
+                tracing::debug!(%error, "a connection ended while its statement was cancelled");
             }
         }
-        drop(permit);
+    }
+
+    /// Asks the server about a transaction whose connection is gone, until it is gone too.
+    async fn watch(
+        &self,
+        backend: &Backend,
+        mut wire: Option<&mut Wire>,
+        mut orphan: Option<Orphan>,
+        mut permit: Option<OwnedSemaphorePermit>,
+    ) {
+        let begun = Instant::now();
+        loop {
+            match timeout(self.limits.grace, still_runs(&self.target, backend)).await {
+                Ok(Ok(false)) => return,
+                Ok(Ok(true)) => {
+                    if begun.elapsed() >= self.limits.grace && orphan.is_none() {
+                        tracing::warn!(server = %self.target, "a statement runs on without its connection");
+                        orphan = Some(self.orphans.count());
+                    }
+                    if let Some(wire) = wire.as_deref_mut() {
+                        // It may come to a place where it listens; whether it does is seen at the next look.
+                        let _ = timeout(self.limits.grace, wire.request_cancel()).await;
+                    }
+                }
+                // Who asks now must learn that the server is away, and not that all places are taken.
+                Ok(Err(_)) | Err(_) => {
+                    drop(permit.take());
+                    if orphan.is_none() && begun.elapsed() > self.limits.rest {
+                        return;
+                    }
+                }
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
     }
 }
 
@@ -185,11 +246,11 @@ impl Drop for Lease {
         let Some(wire) = self.wire.take() else { return };
         if wire.is_clean() {
             self.pool.park(wire, self.born);
-        } else if wire.is_unsettled()
+        } else if (wire.is_unsettled() || wire.left_behind().is_some())
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(Arc::clone(&self.pool).retire(wire, self.permit.take()));
         }
-        // Otherwise the connection has ended, or there is nobody to end it properly: closing the socket ends it.
+        // Otherwise the session has ended, or there is nobody to end it properly: closing the socket ends it.
     }
 }

@@ -108,6 +108,24 @@ pub struct ResultSet {
     pub duration: Duration,
 }
 
+/// A run with its times: a source that is busy and a query that is slow are two different things.
+#[derive(Debug)]
+pub struct Timed {
+    /// How long a connection was waited for, or for one to be made.
+    pub waited: Duration,
+    /// How long the server was at work.
+    pub ran: Duration,
+    /// What came of it.
+    pub result: Result<ResultSet, Failure>,
+}
+
+/// Where the time of a run went.
+#[derive(Debug, Default)]
+struct Times {
+    waited: Duration,
+    ran: Duration,
+}
+
 /// What a run needs of an approved text.
 pub(crate) struct Statement<'a> {
     /// As it was written; failures speak of it.
@@ -146,32 +164,43 @@ fn map_position(written: &str, sent: &str, position: u32) -> Option<u32> {
 
 impl Source {
     /// Runs one text in a read-only transaction that is rolled back, with the retries that use no attempt.
-    pub(crate) async fn run_statement(
-        &self,
-        statement: &Statement<'_>,
-        options: &RunOptions,
-    ) -> Result<ResultSet, Failure> {
+    pub(crate) async fn run_statement(&self, statement: &Statement<'_>, options: &RunOptions) -> Timed {
+        let mut times = Times::default();
         let mut retried = false;
         let mut reconnected = false;
-        loop {
-            match self.attempt(statement, options).await {
+        let result = loop {
+            match self.attempt(statement, options, &mut times).await {
                 Err(Attempt::Failed(failure)) if failure.error_type == ErrorType::Retry && !retried => {
                     retried = true
                 }
                 // The connection had died in the pool; reading once more on a new one changes nothing.
                 Err(Attempt::StaleConnection(_)) if !reconnected => reconnected = true,
                 Err(Attempt::Failed(failure) | Attempt::StaleConnection(failure)) => {
-                    return Err(statement.failure(failure));
+                    break Err(statement.failure(failure));
                 }
-                Ok(result) => return Ok(result),
+                Ok(result) => break Ok(result),
             }
-        }
+        };
+        Timed { waited: times.waited, ran: times.ran, result }
     }
 
-    async fn attempt(&self, statement: &Statement<'_>, options: &RunOptions) -> Result<ResultSet, Attempt> {
-        let fail = |error: &DatabaseError| Attempt::Failed(error.to_failure(statement.sql));
+    async fn attempt(
+        &self,
+        statement: &Statement<'_>,
+        options: &RunOptions,
+        times: &mut Times,
+    ) -> Result<ResultSet, Attempt> {
+        let fail = |error: &DatabaseError| {
+            if error.error_type() == ErrorType::Infrastructure {
+                tracing::warn!(%error, "a statement could not be run");
+            }
+            Attempt::Failed(error.to_failure(statement.sql))
+        };
         let patience = remaining(options.deadline);
-        let mut lease = self.pool().lease(patience).await.map_err(|error| fail(&error))?;
+        let asked = Instant::now();
+        let leased = self.pool().lease(patience).await;
+        times.waited += asked.elapsed();
+        let mut lease = leased.map_err(|error| fail(&error))?;
         let allowed = self.config().statement_timeout.min(remaining(options.deadline));
         if allowed.is_zero() {
             return Err(Attempt::Failed(Failure::new(
@@ -188,7 +217,9 @@ impl Source {
         let started = Instant::now();
         let reused = lease.reused;
         let deadline = allowed.saturating_add(self.config().grace);
-        let Ok(result) = timeout(deadline, self.on_connection(&mut lease, &settings, statement)).await else {
+        let ended = timeout(deadline, self.on_connection(&mut lease, &settings, statement)).await;
+        times.ran += started.elapsed();
+        let Ok(result) = ended else {
             // The server should have ended it by itself. It is not asked again for a while, and the lease cancels.
             self.pool().trip();
             return Err(fail(&DatabaseError::Deadline { after: deadline }));

@@ -21,6 +21,14 @@ const PINNED: &[(&str, &str)] = &[
     ("client_min_messages", "error"),
 ];
 
+/// The server's own process, behind a pooler too.
+const PROCESS: &str = "pg_catalog.pg_backend_pid()";
+
+/// A moment as a whole number of microseconds, whatever settings say of dates.
+pub(crate) fn moment(of: &str) -> String {
+    format!("pg_catalog.int8(pg_catalog.date_part('epoch', {of}) OPERATOR(pg_catalog.*) 1000000)")
+}
+
 /// The settings of one transaction, as names and values.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings(Vec<(String, String)>);
@@ -64,14 +72,15 @@ impl Settings {
         self
     }
 
-    /// `SELECT set_config($1, $2, true), ...` and its parameters. `true` makes each end with the transaction.
+    /// `SELECT ..., set_config($1, $2, true), ...` and its parameters. `true` makes each end with the transaction. Its first
+    /// two columns are the mark of the transaction, which [`Backend`](crate::wire::Backend) reads.
     pub(crate) fn statement(&self) -> (String, Vec<Option<&str>>) {
         let calls: Vec<String> = (0..self.0.len())
             .map(|index| format!("pg_catalog.set_config(${}, ${}, true)", 2 * index + 1, 2 * index + 2))
             .collect();
         let parameters =
             self.0.iter().flat_map(|(name, value)| [Some(name.as_str()), Some(value.as_str())]).collect();
-        (format!("SELECT {}", calls.join(", ")), parameters)
+        (format!("SELECT {PROCESS}, {}, {}", moment("pg_catalog.now()"), calls.join(", ")), parameters)
     }
 }
 

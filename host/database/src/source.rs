@@ -4,9 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use crate::connection_string::ConnectionString;
 use crate::error::DatabaseError;
 use crate::exchange::{Begin, Limits, Rows, exchange};
+use crate::orphans::{self, left_behind};
 use crate::pool::{Pool, PoolLimits};
 use crate::result_types::ResultTypes;
 use crate::settings::Settings;
@@ -29,6 +32,8 @@ pub struct SourceConfig {
     pub grace: Duration,
     /// How long the source rests after a server overran, unless it answers a new connection.
     pub rest: Duration,
+    /// Statements that PostgreSQL cannot stop, from which on nothing new is started until fewer run.
+    pub orphans: usize,
     /// Longest value of a result.
     pub cell_bytes: usize,
     /// Longest row of a result.
@@ -50,6 +55,7 @@ impl SourceConfig {
             lock_timeout: Duration::from_secs(5),
             grace: Duration::from_secs(5),
             rest: Duration::from_secs(30),
+            orphans: 2,
             cell_bytes: 1 << 20,
             row_bytes: 4 << 20,
             result_bytes: 64 << 20,
@@ -104,13 +110,26 @@ impl Source {
             wait: config.pool_wait,
             grace: config.grace,
             rest: config.rest,
+            orphans: config.orphans,
         };
         let pool = Pool::new(target, limits);
         let server_version = {
             let mut lease = pool.lease(Duration::MAX).await?;
             lease.wire()?.parameter("server_version").unwrap_or_default().to_owned()
         };
-        Ok(Self(Arc::new(Inner { config, pool, types: ResultTypes::default(), server_version })))
+        let source = Self(Arc::new(Inner { config, pool, types: ResultTypes::default(), server_version }));
+        tokio::spawn(source.clone().adopt_orphans());
+        Ok(source)
+    }
+
+    /// Counts what an earlier host of this role left running: a restart must not be a way round the limit.
+    async fn adopt_orphans(self) {
+        let looked = left_behind(self.target(), self.longest_honest_run());
+        match timeout(orphans::PATIENCE, looked).await {
+            Ok(Ok(found)) => found.into_iter().for_each(|backend| self.pool().adopt(backend)),
+            Ok(Err(error)) => tracing::debug!(%error, "what earlier runs left behind is not known"),
+            Err(_) => tracing::debug!("what earlier runs left behind was not said in time"),
+        }
     }
 
     /// The server's version as it reports it, `15.18 (Debian ...)`.
@@ -129,6 +148,18 @@ impl Source {
     #[must_use]
     pub fn resting(&self) -> Option<Duration> {
         self.0.pool.resting()
+    }
+
+    /// Statements that PostgreSQL cannot stop and that still run there; see [`SourceConfig::orphans`].
+    #[must_use]
+    pub fn orphans(&self) -> usize {
+        self.0.pool.orphans().running()
+    }
+
+    /// What runs longer than this on the server was given up by somebody.
+    fn longest_honest_run(&self) -> Duration {
+        let config = self.config();
+        FIXED_TIMEOUT.max(config.statement_timeout).saturating_add(config.grace).saturating_add(config.grace)
     }
 
     /// Asks the server for an answer and nothing else.
@@ -173,8 +204,7 @@ impl Source {
         let work = async |lease: &mut crate::pool::Lease| -> Result<Vec<Rows>, DatabaseError> {
             let limit = FIXED_TIMEOUT.saturating_add(self.config().grace);
             let wire = lease.wire()?;
-            let exchanged =
-                tokio::time::timeout(limit, exchange(wire, begin, settings, steps, self.fixed_limits()));
+            let exchanged = timeout(limit, exchange(wire, begin, settings, steps, self.fixed_limits()));
             Ok(exchanged.await.map_err(|_| DatabaseError::Deadline { after: limit })??)
         };
         match work(&mut lease).await {

@@ -59,6 +59,22 @@ pub(crate) struct Field {
     pub(crate) type_modifier: i32,
 }
 
+/// A transaction as the server's own view of its activity names it: a process, and when its transaction began in
+/// microseconds. A process number alone may soon belong to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Backend {
+    pub(crate) process: String,
+    pub(crate) began: String,
+}
+
+impl Backend {
+    /// Reads the first two columns of a row.
+    pub(crate) fn read(row: &DataRowBody) -> Option<Self> {
+        let mut mark = cells(row).map(|cell| cell.ok().flatten().map(str::to_owned));
+        Some(Self { process: mark.next()??, began: mark.next()?? })
+    }
+}
+
 /// What the server answers with.
 pub(crate) enum Event {
     /// A statement's columns; none for a statement without rows.
@@ -87,6 +103,10 @@ pub(crate) struct Wire {
     broken: bool,
     /// The other side is gone.
     lost: bool,
+    /// The server itself ended the session: nothing runs on.
+    dismissed: bool,
+    /// What the last transaction is on the server.
+    backend: Option<Backend>,
     parameters: BTreeMap<String, String>,
     route: Route,
     cancel_key: (i32, i32),
@@ -103,6 +123,8 @@ impl Wire {
             status: 0,
             broken: false,
             lost: false,
+            dismissed: false,
+            backend: None,
             parameters: BTreeMap::new(),
             route: dialled.route,
             cancel_key: (0, 0),
@@ -127,6 +149,16 @@ impl Wire {
     /// Whether the server has ended the session.
     pub(crate) const fn is_ended(&self) -> bool {
         self.lost
+    }
+
+    /// The transaction that may run on at the server although the connection is gone.
+    pub(crate) fn left_behind(&self) -> Option<Backend> {
+        self.backend.clone().filter(|_| self.unanswered > 0 && !self.dismissed)
+    }
+
+    /// Keeps the mark of a transaction, which its settings gave.
+    pub(crate) fn begun(&mut self, row: &DataRowBody) {
+        self.backend = Backend::read(row);
     }
 
     /// Whether an idle connection has said something or ended: it is not worth keeping.
@@ -198,6 +230,7 @@ impl Wire {
                     if error.ends_connection() {
                         self.broken = true;
                         self.lost = true;
+                        self.dismissed = true;
                     }
                     return Ok(Event::Failed(Box::new(error)));
                 }
@@ -289,7 +322,12 @@ impl Wire {
         self.broken = true;
         let mut pause = FIRST_CANCEL_PAUSE;
         loop {
-            self.request_cancel().await?;
+            // Who cannot be reached now is asked again: what counts is what the connection itself says.
+            match timeout(LAST_CANCEL_PAUSE, self.request_cancel()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::debug!(%error, "a cancellation could not be sent"),
+                Err(_) => tracing::debug!("a cancellation could not be sent in time"),
+            }
             // A batch that was never sent in full ends with the connection.
             if !self.outgoing.is_empty() {
                 return Ok(());
@@ -301,7 +339,8 @@ impl Wire {
         }
     }
 
-    async fn request_cancel(&mut self) -> Result<(), DatabaseError> {
+    /// Asks the server once to cancel what runs for this connection.
+    pub(crate) async fn request_cancel(&mut self) -> Result<(), DatabaseError> {
         let mut request = BytesMut::new();
         frontend::cancel_request(self.cancel_key.0, self.cancel_key.1, &mut request);
         let mut stream = dial_again(&self.route).await?;

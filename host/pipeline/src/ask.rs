@@ -1,9 +1,9 @@
 //! The state machine of one ask: plan, link, draft, check, review, run, inspect, answer or repair, and five endings.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use airlock_database::{ResultSet, RunOptions};
+use airlock_database::{ResultSet, RunOptions, Timed};
 use airlock_gate::Approved;
 use airlock_runtime::contract::answerer::{AnswerInput, ResultColumn};
 use airlock_runtime::contract::generator::{Draft, GenerateInput};
@@ -42,10 +42,24 @@ enum State {
     Check { sql: String, origin: &'static str },
     Review { approved: Approved, origin: &'static str },
     Run { approved: Approved, origin: &'static str },
-    Inspect { approved: Approved, origin: &'static str, result: ResultSet },
+    Inspect { approved: Approved, origin: &'static str, result: ResultSet, took: Took },
     Repair { failure: Failure, probe: Option<ProbeFinding> },
     Answer { approved: Approved, result: ResultSet, probe: Option<ProbeFinding> },
     End(Ending),
+}
+
+/// Where the time of a text went, in milliseconds: a source that is busy is not a query that is slow.
+#[derive(Clone, Copy, Default)]
+struct Took {
+    waiting: u64,
+    running: u64,
+}
+
+impl Took {
+    fn of(timed: &Timed) -> Self {
+        let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        Self { waiting: milliseconds(timed.waited), running: milliseconds(timed.ran) }
+    }
 }
 
 /// One ask under way.
@@ -118,7 +132,9 @@ impl<'a> Ask<'a> {
                 State::Check { sql, origin } => Ok(self.check(sql, origin)),
                 State::Review { approved, origin } => self.review(approved, origin).await,
                 State::Run { approved, origin } => self.execute(approved, origin).await,
-                State::Inspect { approved, origin, result } => self.inspect(approved, origin, result).await,
+                State::Inspect { approved, origin, result, took } => {
+                    self.inspect(approved, origin, result, took).await
+                }
                 State::Repair { failure, probe } => self.repair(failure, probe).await,
                 State::Answer { approved, result, probe } => self.answer(approved, result, probe).await,
                 State::End(ending) => break ending,
@@ -308,20 +324,20 @@ impl<'a> Ask<'a> {
                 "This is the same query as an earlier attempt; it was not run again.",
                 sql,
             );
-            return self.failed(origin, failure, 0, None, None);
+            return self.failed(origin, failure, Took::default(), None, None);
         }
         self.duplicates = 0;
         self.drafts.push(canonical);
         match verdict {
             Ok(approved) => State::Review { approved, origin },
-            Err(rejection) => self.failed(origin, rejection.to_failure(&sql), 0, None, None),
+            Err(rejection) => self.failed(origin, rejection.to_failure(&sql), Took::default(), None, None),
         }
     }
 
     /// The domain's own rules, heard on what the gate approved and before it runs.
     async fn review(&mut self, approved: Approved, origin: &'static str) -> Result<State, Fault> {
         Ok(match self.desk.review(&approved, &convert::clock(&self.clock)).await? {
-            Reviewed::Blocked(failure) => self.failed(origin, failure, 0, None, None),
+            Reviewed::Blocked(failure) => self.failed(origin, failure, Took::default(), None, None),
             Reviewed::Allowed(warnings) => {
                 self.findings = warnings;
                 State::Run { approved, origin }
@@ -331,14 +347,12 @@ impl<'a> Ask<'a> {
 
     async fn execute(&mut self, approved: Approved, origin: &'static str) -> Result<State, Fault> {
         self.desk.reporter.tell(Progress::Running { attempt: self.attempt() + 1 });
-        let begun = Instant::now();
-        match self.domain.source().run(&approved, &self.run_options()).await {
-            Ok(result) => Ok(State::Inspect { approved, origin, result }),
+        let timed = self.domain.source().run_timed(&approved, &self.run_options()).await;
+        let took = Took::of(&timed);
+        match timed.result {
+            Ok(result) => Ok(State::Inspect { approved, origin, result, took }),
             Err(failure) if failure.error_type.is_infrastructure() => Err(Fault::Database(failure)),
-            Err(failure) => {
-                let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-                Ok(self.failed(origin, failure, took, None, None))
-            }
+            Err(failure) => Ok(self.failed(origin, failure, took, None, None)),
         }
     }
 
@@ -357,6 +371,7 @@ impl<'a> Ask<'a> {
         approved: Approved,
         origin: &'static str,
         result: ResultSet,
+        took: Took,
     ) -> Result<State, Fault> {
         let row_count = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
         let attempt = self.attempt() + 1;
@@ -366,7 +381,6 @@ impl<'a> Ask<'a> {
             Inspection::Empty(probe) => probe,
             Inspection::Misspelt(probe) => {
                 let failure = inspect::misspelt(&probe, approved.text());
-                let took = u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX);
                 return Ok(self.failed(origin, failure, took, Some(row_count), Some(probe)));
             }
         };
@@ -377,7 +391,8 @@ impl<'a> Ask<'a> {
             message: None,
             hint: None,
             sqlstate: None,
-            duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: took.running,
+            wait_ms: took.waiting,
             row_count: Some(row_count),
         });
         self.positions.push(None);
@@ -389,7 +404,7 @@ impl<'a> Ask<'a> {
         &mut self,
         origin: &'static str,
         failure: Failure,
-        duration_ms: u64,
+        took: Took,
         row_count: Option<u64>,
         probe: Option<ProbeFinding>,
     ) -> State {
@@ -400,7 +415,8 @@ impl<'a> Ask<'a> {
             message: Some(failure.message.clone()),
             hint: failure.hint.clone(),
             sqlstate: failure.sqlstate.clone(),
-            duration_ms,
+            duration_ms: took.running,
+            wait_ms: took.waiting,
             row_count,
         });
         self.positions.push(failure.position);

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use airlock_database::checks::Severity;
 use airlock_database::{Source, SourceConfig};
 use airlock_knowledge::Pack;
 use airlock_models::Models;
 use airlock_pipeline::{Domain, Host, HostOptions};
-use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig};
-use airlock_setup::SetupError;
-use airlock_setup::fitness::refuse_unfit;
+use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig, SignaturePolicy};
 use anyhow::Context;
 
 use crate::config::{Config, SourceSettings};
 use crate::exit::usage;
 use crate::plugins::{self, Reviewed};
+use crate::store::{self, OpenStore, Purpose};
 
 /// File beside the components that says what each may be and have.
 const GRANTS: &str = "grants.toml";
@@ -26,6 +26,27 @@ const GRANTS: &str = "grants.toml";
 /// does not fit.
 pub async fn host(config: &Config) -> anyhow::Result<Host> {
     host_with(config, Credentials::Readers).await
+}
+
+/// The same with its store, which is to be closed after the host.
+///
+/// # Errors
+/// As [`host`], and when the store is wrong.
+pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Result<(Host, OpenStore)> {
+    let open = store::open(config, purpose).await?;
+    let host = match host(config).await {
+        Ok(host) => host,
+        Err(error) => {
+            open.close().await?;
+            return Err(error);
+        }
+    };
+    let Some(store) = open.store() else { return Ok((host, open)) };
+    if purpose == Purpose::Serve {
+        store::load_packs(store, config, &host.domains().collect::<Vec<_>>()).await;
+    }
+    let host = host.with_store(store.recall());
+    Ok((host, open))
 }
 
 /// Which credentials a host may be put in service with.
@@ -43,7 +64,7 @@ pub enum Credentials {
 /// As [`host`].
 pub async fn host_with(config: &Config, credentials: Credentials) -> anyhow::Result<Host> {
     let models = models(config)?;
-    let (runtime, registry) = components(&config.components)?;
+    let (runtime, registry) = components(config)?;
     let mut domains = Vec::new();
     let mut sources = BTreeMap::new();
     for pack in packs(config)? {
@@ -84,15 +105,24 @@ pub fn models(config: &Config) -> anyhow::Result<Models> {
 ///
 /// # Errors
 /// When this machine cannot run one.
-pub fn runtime() -> anyhow::Result<Runtime> {
-    let config = RuntimeConfig { cache_dir: compiled_cache(), ..RuntimeConfig::default() };
+pub fn runtime(signatures: SignaturePolicy) -> anyhow::Result<Runtime> {
+    let uncached = RuntimeConfig { signatures, ..RuntimeConfig::default() };
+    let config = RuntimeConfig { cache_dir: compiled_cache(), ..uncached.clone() };
     if config.cache_dir.is_some() {
         match Runtime::new(config) {
             Ok(runtime) => return Ok(runtime),
             Err(error) => tracing::warn!(%error, "components are compiled anew at each start"),
         }
     }
-    Ok(Runtime::new(RuntimeConfig::default())?)
+    Ok(Runtime::new(uncached)?)
+}
+
+/// The runtime that an author tries a component on: as a host's, and whoever signed it.
+///
+/// # Errors
+/// As [`runtime`].
+pub fn runtime_of_authors() -> anyhow::Result<Runtime> {
+    runtime(SignaturePolicy::default())
 }
 
 /// The grants of a folder of components.
@@ -110,14 +140,14 @@ pub fn grants(folder: &Path) -> anyhow::Result<Grants> {
     Grants::read(&path).map_err(usage)
 }
 
-/// Loads every component of a folder by its grant.
+/// Loads every component of the configuration by its grant.
 ///
 /// # Errors
 /// When the folder has no grants, or a component is not what its grant says.
-pub fn components(folder: &Path) -> anyhow::Result<(Runtime, Registry)> {
-    let runtime = runtime()?;
+pub fn components(config: &Config) -> anyhow::Result<(Runtime, Registry)> {
+    let runtime = runtime(config.signatures.clone())?;
     let registry = Registry::new();
-    for component in load_all(&runtime, folder)? {
+    for component in load_all(&runtime, &config.components)? {
         registry.install(&component);
     }
     Ok((runtime, registry))
@@ -135,7 +165,8 @@ pub fn load_all(runtime: &Runtime, folder: &Path) -> anyhow::Result<Vec<Componen
             let file = folder.join(format!("{}.wasm", grant.component));
             let bytes = std::fs::read(&file)
                 .with_context(|| format!("the component {} cannot be read", file.display()))?;
-            runtime.load(&bytes, grant).map_err(usage)
+            let signature = plugins::signature_of(&file);
+            runtime.load_signed(&bytes, grant, signature.as_deref()).map_err(usage)
         })
         .collect()
 }
@@ -237,6 +268,7 @@ async fn connect(name: &str, settings: &SourceSettings, credentials: Credentials
     let config = SourceConfig {
         pool_size: settings.connections,
         statement_timeout: settings.statement_timeout,
+        orphans: settings.orphans,
         ..SourceConfig::new(&settings.url)
     };
     let unreached = || format!("the source `{name}` cannot be reached");
@@ -244,12 +276,15 @@ async fn connect(name: &str, settings: &SourceSettings, credentials: Credentials
     if credentials == Credentials::Any {
         return Ok(source);
     }
-    let client = source.target().client().await.with_context(unreached)?;
-    refuse_unfit(&client).await.map_err(|error| match error {
-        SetupError::Unfit { .. } => {
-            usage(format!("sources.{name}: {error}; make a reader by `airlock setup`, and serve with that"))
-        }
-        other => anyhow::Error::new(other),
-    })?;
-    Ok(source)
+    let mut unfit = source.powers().await.with_context(unreached)?;
+    unfit.retain(|power| power.severity == Severity::Unfit);
+    if unfit.is_empty() {
+        return Ok(source);
+    }
+    let reasons: Vec<String> = unfit.iter().map(ToString::to_string).collect();
+    Err(usage(format!(
+        "sources.{name}: role `{}` may do too much: {}; mend that, or make a reader by `airlock setup`, and serve with it",
+        source.target().user,
+        reasons.join("; ")
+    )))
 }

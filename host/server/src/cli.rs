@@ -1,9 +1,13 @@
 //! The command line, as a person types it. Meaning is given to it in `commands`.
 
+mod eval;
+
 use std::path::PathBuf;
 
 use airlock_types::DomainName;
 use clap::{Args, Parser, Subcommand};
+
+pub use eval::{Baseline, Compare, Eval, Regrade, Run};
 
 /// Questions in plain English, answered from PostgreSQL by components that hold no authority.
 #[derive(Debug, Parser)]
@@ -45,6 +49,9 @@ pub enum Command {
     /// Components.
     #[command(subcommand)]
     Plugin(Plugin),
+    /// Questions with known answers, asked in bulk and graded.
+    #[command(subcommand)]
+    Eval(Eval),
     /// Try every claim of this installation: each check attempts what must not work.
     Doctor,
     /// Create the reader role of a data source; the administrator's address is read here and nowhere else. The role's
@@ -125,7 +132,7 @@ pub struct CheckSql {
     /// The domain; may be left out when there is only one.
     #[arg(long)]
     pub domain: Option<String>,
-    /// A saved catalogue instead of the live one.
+    /// A saved catalogue instead of the live one; it holds the domain's row cap and allowed functions as well.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["domain", "run", "save_catalogue"])]
     pub catalogue: Option<PathBuf>,
     /// Save the live catalogue to this file and exit.
@@ -143,18 +150,61 @@ pub enum Domain {
         /// The pack's folder.
         dir: PathBuf,
     },
-    /// List the domains of this configuration.
+    /// Load packs into the store: all problems in one report, and for each golden question the rank of the tables it needs. A
+    /// running host serves a loaded pack at once.
+    Load {
+        /// The packs' folders; those of the configuration when left out.
+        dirs: Vec<PathBuf>,
+    },
+    /// List the domains of this configuration, and what the store has of each.
     List,
+    /// What the store has beside a pack, as a patch of its files: what was learned, and where the pack on disk is not the
+    /// one that was loaded.
+    Diff {
+        /// The domain.
+        name: DomainName,
+    },
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Plugin {
     /// List components: what serves in the running host, or else what the folder of components holds.
     List,
-    /// Check one component against its grant without running it.
+    /// A new project: a component of a stage that builds, with tests and cases of its own.
+    New(NewPlugin),
+    /// Build a project into a component, and write the grant it asks for beside it.
+    Build {
+        /// The project's folder.
+        #[arg(default_value = ".")]
+        dir: PathBuf,
+    },
+    /// Build on every save, and put what was built in service on the running host.
+    Dev(DevPlugin),
+    /// Check a component: contract, imports, exports, grant, limits, and the same results for the same input.
     Check {
         /// The component.
         file: PathBuf,
+        /// Grants to hold it against; the file beside it, NAME.grant.toml, when left out.
+        #[arg(long, value_name = "FILE")]
+        grants: Option<PathBuf>,
+    },
+    /// Run the cases of a stage against a component, on the real runtime with its real limits.
+    Test(TestPlugin),
+    /// Make a key to sign components with.
+    Keygen {
+        /// Where the secret key is put.
+        file: PathBuf,
+    },
+    /// Sign what a component may be and have, in a file beside it.
+    Sign {
+        /// The component.
+        file: PathBuf,
+        /// The secret key.
+        #[arg(long, value_name = "FILE")]
+        key: PathBuf,
+        /// Grants that have the component's; the file beside it, NAME.grant.toml or grants.toml, when left out.
+        #[arg(long, value_name = "FILE")]
+        grants: Option<PathBuf>,
     },
     /// Put another component in service on the running host; asks in flight finish on the old one.
     Swap(Swap),
@@ -171,6 +221,55 @@ pub enum Plugin {
         /// Only this stage.
         stage: Option<String>,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct NewPlugin {
+    /// Name of the component: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// planner, linker, generator, composer, repair, answerer, distill or domain.
+    #[arg(long)]
+    pub stage: String,
+    /// rust, python or javascript.
+    #[arg(long, default_value = "rust")]
+    pub language: String,
+    /// The project's folder; NAME when left out. It must not be there yet.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Depend on the SDK in this folder instead of a copy.
+    #[arg(long, value_name = "DIR")]
+    pub sdk: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct DevPlugin {
+    /// The project's folder.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+    /// Only for this domain; for all when left out.
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// Write the grant of each build into the operators' own grants: for a host that is yours.
+    #[arg(long)]
+    pub write_grants: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TestPlugin {
+    /// The component, or the folder of its project.
+    pub component: PathBuf,
+    /// The stage; those of its grant when left out.
+    #[arg(long)]
+    pub stage: Option<String>,
+    /// Look things up in this domain, and ask its golden questions too.
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// More cases; those of the project, cases.json, when left out.
+    #[arg(long, value_name = "FILE")]
+    pub cases: Option<PathBuf>,
+    /// Grants to run it under; the file beside it, NAME.grant.toml, when left out.
+    #[arg(long, value_name = "FILE")]
+    pub grants: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -199,6 +298,18 @@ pub struct Setup {
     /// Address of an administrator of the data source.
     #[arg(long, value_name = "URL", env = "AIRLOCK_ADMIN_URL", hide_env_values = true)]
     pub admin_url: String,
+    /// Make the knowledge store instead: its database, its schema and its eight roles.
+    #[arg(long, conflicts_with_all = ["domain", "reader", "harden", "rotate_password"])]
+    pub store: bool,
+    /// Database of the store; made when it is not there.
+    #[arg(long, value_name = "NAME", default_value = "airlock", requires = "store")]
+    pub store_database: String,
+    /// What the names of the store's roles begin with.
+    #[arg(long, value_name = "PREFIX", default_value = "airlock", requires = "store")]
+    pub role_prefix: String,
+    /// File for the passwords of the store's roles, for the owner's eyes alone.
+    #[arg(long, value_name = "FILE", default_value = "store.credentials", requires = "store")]
+    pub credentials: PathBuf,
     /// The domain whose relations the reader is granted; may be left out when there is only one.
     #[arg(long)]
     pub domain: Option<String>,
@@ -208,6 +319,9 @@ pub struct Setup {
     /// Also take from PUBLIC what a reader must never have; touches other users of the database.
     #[arg(long)]
     pub harden: bool,
+    /// Give a role that is there already a new password: AIRLOCK_READER_PASSWORD, or a random one that is shown once.
+    #[arg(long)]
+    pub rotate_password: bool,
     /// Only print the statements, for a DBA.
     #[arg(long)]
     pub print: bool,

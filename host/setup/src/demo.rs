@@ -69,9 +69,13 @@ pub async fn load(
 
     let reader = reader_name(&database);
     let secret = postgres.role_secret(&reader);
-    let role = Role { harden: true, ..Role::reader(&reader, secret.clone(), &database, reach) };
+    let role = Role { harden: true, rotate: true, ..Role::reader(&reader, secret.clone(), &database, reach) };
     let plan = plan(&owner, &role).await?;
-    plan.apply(&mut owner, show).await?;
+    let refused = plan.apply(&mut owner, show).await?;
+    if let Some(refused) = refused.iter().find(|refused| refused.statement.needed) {
+        let (doing, reason) = (refused.statement.why.to_owned(), refused.reason.clone());
+        return Err(SetupError::Database { doing, reason });
+    }
     let verdicts = prove(&postgres.config(&database, &reader, &secret), &plan.trials).await?;
     let proofs = verdicts.len();
     let failed: Vec<_> = verdicts.into_iter().filter(|verdict| !verdict.passed()).collect();

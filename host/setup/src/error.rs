@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use airlock_database::checks::Power;
 use thiserror::Error;
 
-use crate::fitness::Unfit;
 use crate::roles::Verdict;
 
 /// A failure of setup. Messages name the place and the remedy, never a password.
@@ -70,7 +70,7 @@ pub enum SetupError {
         /// The role.
         role: String,
         /// Each reason.
-        unfit: Vec<Unfit>,
+        unfit: Vec<Power>,
     },
     /// A role did not pass its trials.
     #[error("role `{role}` is not what it must be: {}", list(failed))]

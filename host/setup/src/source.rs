@@ -5,7 +5,7 @@ use airlock_database::connection_string::{Address, RootCertificates};
 use tokio_postgres::Client;
 
 use crate::error::SetupError;
-use crate::roles::{Plan, Refused, Role, Statement, Verdict, plan, try_all};
+use crate::roles::{Expect, Plan, Refused, Role, Statement, Verdict, plan, try_all, try_as};
 use crate::sql::connection_value;
 
 /// An administrator's connection. The one place that holds such a credential.
@@ -14,15 +14,37 @@ pub struct Administrator {
     client: Client,
 }
 
+/// How a role is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// By connecting as it, with the plan's password.
+    Connecting,
+    /// By becoming it over the administrator's connection: its password is not known.
+    SetRole,
+}
+
 /// What was set up.
 #[derive(Debug)]
 pub struct Done {
-    /// The reader's connection string, its password included: to be shown once or written where only its user reads.
-    pub reader_url: String,
-    /// Statements that the server refused and that were not needed.
+    /// The reader's connection string, its password included: to be shown once or written where only its user reads. None
+    /// when the password is not known.
+    pub reader_url: Option<String>,
+    /// Statements that the server refused: each with who may run it.
     pub refused: Vec<Refused>,
-    /// What was tried as the reader.
+    /// What was tried as the reader and went as it must.
     pub proven: Vec<Verdict>,
+    /// What the reader must read and cannot.
+    pub unread: Vec<Verdict>,
+    /// Why nothing could be tried.
+    pub untried: Option<String>,
+}
+
+impl Done {
+    /// Whether the reader is all that it must be.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.untried.is_none() && self.unread.is_empty() && !self.refused.iter().any(|it| it.statement.needed)
+    }
 }
 
 impl Administrator {
@@ -58,27 +80,44 @@ impl Administrator {
     }
 }
 
-/// Carries out a plan, each statement given to `show` first, and proves the role by connecting as it.
+/// Carries out a plan, each statement given to `show` first, and proves the role.
 ///
 /// # Errors
-/// When a needed statement is refused, or the role can do what it must not.
+/// When the connection breaks, or the role can do what it must not.
 pub async fn set_up(
     admin: &mut Administrator,
     plan: &Plan,
+    proof: Proof,
     show: impl FnMut(&Statement),
 ) -> Result<Done, SetupError> {
     let refused = plan.apply(&mut admin.client, show).await?;
-    let reader = admin.target.for_role(&plan.role.name, plan.role.password.reveal());
-    let client = reader.client().await.map_err(|error| SetupError::Database {
-        doing: format!("connecting as `{}`", plan.role.name),
-        reason: error.to_string(),
-    })?;
-    let proven = try_all(&client, &plan.trials).await?;
-    let failed: Vec<Verdict> = proven.iter().filter(|verdict| !verdict.passed()).cloned().collect();
+    let name = &plan.role.name;
+    let reader = admin.target.for_role(name, plan.role.password.reveal());
+    let tried = match proof {
+        Proof::Connecting => match reader.client().await {
+            Ok(client) => Ok(try_all(&client, &plan.trials).await?),
+            Err(error) => Err(format!("nobody can connect as `{name}`: {error}")),
+        },
+        Proof::SetRole => try_as(&admin.client, name, &plan.trials).await?.ok_or_else(|| {
+            format!(
+                "the password of `{name}` is not known and the administrator may not become it: give the password in \
+                 AIRLOCK_READER_PASSWORD, or run `airlock doctor` with the reader's own configuration"
+            )
+        }),
+    };
+    let (verdicts, untried) = match tried {
+        Ok(verdicts) => (verdicts, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
+    let (proven, failed): (Vec<Verdict>, Vec<Verdict>) = verdicts.into_iter().partition(Verdict::passed);
+    let (unread, failed): (Vec<Verdict>, Vec<Verdict>) =
+        failed.into_iter().partition(|verdict| verdict.trial.expect == Expect::Accepted);
     if !failed.is_empty() {
-        return Err(SetupError::Unproven { role: plan.role.name.clone(), failed });
+        return Err(SetupError::Unproven { role: name.clone(), failed });
     }
-    Ok(Done { reader_url: spell(&reader, plan.role.password.reveal()), refused, proven })
+    let known = proof == Proof::Connecting && untried.is_none();
+    let reader_url = known.then(|| spell(&reader, plan.role.password.reveal()));
+    Ok(Done { reader_url, refused, proven, unread, untried })
 }
 
 /// A connection string in key=value form, with the password that [`ConnectionString`] itself never shows.

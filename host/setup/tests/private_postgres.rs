@@ -143,3 +143,23 @@ async fn what_cannot_work_says_why() {
     let error = PrivatePostgres::start(&config(&file)).await.unwrap_err();
     assert!(matches!(error, SetupError::File { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn who_wants_more_memory_than_a_process_may_have_is_refused_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let postgres = PrivatePostgres::start(&PrivateConfig::new(dir.path(), Durability::Demo)).await.unwrap();
+    let (witness, hungry) =
+        (postgres.connect("postgres").await.unwrap(), postgres.connect("postgres").await.unwrap());
+    for sql in [
+        "SELECT array_length(array_agg(repeat('x', 1000) || a), 1) FROM generate_series(1, 5000000) a",
+        "SELECT length(string_agg(repeat('x', 1000), '')) FROM generate_series(1, 900000)",
+        "SELECT length(repeat('x', 1000000000) || repeat('y', 1000000))",
+    ] {
+        let refused = hungry.batch_execute(sql).await.unwrap_err();
+        assert_eq!(refused.code().map(|code| code.code()), Some("53200"), "{sql}: {refused:?}");
+        // A process that died would take every connection along.
+        hungry.batch_execute("SELECT 1").await.unwrap();
+        witness.batch_execute("SELECT 1").await.unwrap();
+    }
+    postgres.stop().await.unwrap();
+}

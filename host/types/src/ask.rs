@@ -215,6 +215,9 @@ pub struct HistoryEntry {
     pub sqlstate: Option<String>,
     /// Milliseconds the statement ran, 0 when it never did.
     pub duration_ms: u64,
+    /// Milliseconds before that in which a connection was waited for or made.
+    #[serde(default)]
+    pub wait_ms: u64,
     /// Rows it gave.
     pub row_count: Option<u64>,
 }

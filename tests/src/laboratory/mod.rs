@@ -78,6 +78,14 @@ impl Laboratory {
         std::fs::read_to_string(file).unwrap().lines().next().unwrap().trim().parse().unwrap()
     }
 
+    /// How a pooler reaches the server as the reader: key=value, the password included.
+    #[must_use]
+    pub fn server_of_reader(&self) -> String {
+        let secret = self.postgres.role_secret(READER);
+        let socket = self.postgres.socket_dir().display();
+        format!("host={socket} port=5432 user={READER} password={}", secret.reveal())
+    }
+
     /// A connection as the administrator.
     pub async fn admin(&self, database: &str) -> Client {
         self.postgres.connect(database).await.unwrap()
@@ -112,7 +120,11 @@ impl Laboratory {
         let secret = self.postgres.role_secret(READER);
         let only =
             relations.iter().map(|(schema, name)| airlock_types::TableRef::new(schema, name)).collect();
-        let role = Role { harden: true, ..Role::reader(READER, secret.clone(), database, Reach::Only(only)) };
+        let role = Role {
+            harden: true,
+            rotate: true,
+            ..Role::reader(READER, secret.clone(), database, Reach::Only(only))
+        };
         let plan = plan(&owner, &role).await.unwrap();
         plan.apply(&mut owner, |_| {}).await.unwrap();
         let verdicts = prove(&self.postgres.config(database, READER, &secret), &plan.trials).await.unwrap();

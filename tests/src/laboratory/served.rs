@@ -47,6 +47,12 @@ impl Served {
         self.child.id().expect("it runs")
     }
 
+    /// The report of health.
+    pub async fn health(&self) -> Value {
+        let response = self.client.get(format!("{}/api/health", self.url)).send().await.unwrap();
+        response.json().await.unwrap()
+    }
+
     /// Asks: status and body. Dropping the future closes the connection.
     pub async fn ask(&self, domain: &str, question: &str) -> (u16, Value) {
         let body = json!({"question": question, "domain": domain});

@@ -6,7 +6,7 @@ use airlock_types::catalogue::{Relation, RelationKind};
 use super::{Finding, first_cell, first_column};
 use crate::error::DatabaseError;
 use crate::exchange::Begin;
-use crate::settings::{identifier, text_array};
+use crate::settings::identifier;
 use crate::source::Source;
 use crate::wire::Step;
 
@@ -15,48 +15,6 @@ const TRIED: usize = 100;
 
 /// Examples named in a finding.
 const NAMED: usize = 5;
-
-/// What makes a role more than a reader: `$1`, `$2` schemas and names of the listed relations. Memberships count whether
-/// they are inherited or taken up by SET ROLE.
-const POWERS: &str = "\
-WITH held AS (
-  SELECT r.* FROM pg_catalog.pg_roles r WHERE pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER')),
-listed AS (
-  SELECT c.* FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-   WHERE (n.nspname::pg_catalog.text, c.relname::pg_catalog.text) IN (
-         SELECT * FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) AS o))
-SELECT 'is a superuser' FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper
-UNION ALL SELECT 'is, or can become, ' || rolname || ', which bypasses row security' FROM held WHERE rolbypassrls AND NOT rolsuper
-UNION ALL SELECT 'is, or can become, ' || rolname || ', which makes roles or databases or replicates'
-            FROM held WHERE (rolcreaterole OR rolcreatedb OR rolreplication) AND NOT rolsuper
-UNION ALL SELECT 'is a member of ' || rolname FROM held
-           WHERE rolname IN ('pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files',
-                             'pg_execute_server_program', 'pg_signal_backend', 'pg_database_owner', 'pg_maintain')
-             AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper)
-UNION ALL SELECT 'owns, or can become the owner of, ' || c.oid::pg_catalog.regclass::pg_catalog.text
-            FROM listed c JOIN held h ON h.oid = c.relowner WHERE NOT h.rolsuper
-UNION ALL SELECT 'can become ' || h.rolname || ', which may write ' || c.oid::pg_catalog.regclass::pg_catalog.text
-            FROM held h CROSS JOIN listed c
-           WHERE NOT h.rolsuper AND h.oid <> c.relowner
-             AND pg_catalog.has_table_privilege(h.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
-LIMIT 50";
-
-pub(super) async fn is_small(source: &Source, catalogue: &Catalogue) -> Result<Finding, DatabaseError> {
-    let schemas = text_array(catalogue.iter().map(|relation| relation.table.schema.as_str()));
-    let names = text_array(catalogue.iter().map(|relation| relation.table.name.as_str()));
-    let parameters = [Some(schemas.as_str()), Some(names.as_str())];
-    let results =
-        source.fixed(Begin::Reading, &source.fixed_settings(), &[Step::new(POWERS, &parameters)]).await?;
-    let powers = results.first().map(first_column).transpose()?.unwrap_or_default();
-    Ok(if powers.is_empty() {
-        Finding::Holds("it reads and nothing else".to_owned())
-    } else {
-        Finding::Broken {
-            found: format!("the role {}", some(&powers)),
-            remedy: "use the role that `airlock setup` makes: it has SELECT and nothing else".to_owned(),
-        }
-    })
-}
 
 pub(super) async fn cannot_write(source: &Source, catalogue: &Catalogue) -> Result<Finding, DatabaseError> {
     if is_standby(source).await? {
@@ -76,7 +34,7 @@ pub(super) async fn cannot_write(source: &Source, catalogue: &Catalogue) -> Resu
     }
     Ok(if !written.is_empty() {
         Finding::Broken {
-            found: format!("it may {}", some(&written)),
+            found: format!("it may {}", some(&written, ", ")),
             remedy: "revoke everything but SELECT from the reader and from PUBLIC on these relations"
                 .to_owned(),
         }
@@ -103,9 +61,44 @@ pub(super) async fn cannot_create(source: &Source, catalogue: &Catalogue) -> Res
     Ok(match made.as_slice() {
         [] => Finding::Holds(format!("refused in {} schemas", catalogue.search_path.len())),
         [first, ..] => Finding::Broken {
-            found: format!("it may make tables in {}", some(&made)),
+            found: format!("it may make tables in {}", some(&made, ", ")),
             remedy: format!("REVOKE CREATE ON SCHEMA {} FROM PUBLIC, and from the reader", identifier(first)),
         },
+    })
+}
+
+/// What only more than a reader may do, and what leaves nothing behind when it is done and rolled back.
+const REFUSED: &[(&str, &str)] = &[
+    ("read a file of the server", "SELECT pg_catalog.pg_read_file('PG_VERSION')"),
+    ("read the bytes of a file", "SELECT pg_catalog.pg_read_binary_file('PG_VERSION')"),
+    ("list a folder of the server", "SELECT pg_catalog.pg_ls_dir('.')"),
+    ("ask about a file", "SELECT pg_catalog.pg_stat_file('PG_VERSION')"),
+    ("import a file", "SELECT pg_catalog.lo_import('/dev/null')"),
+    ("write to a file", "COPY (SELECT 1) TO '/dev/null'"),
+    ("run a program", "COPY (SELECT 1) TO PROGRAM 'true'"),
+    ("make a schema", "CREATE SCHEMA airlock_check"),
+    ("make a role", "CREATE ROLE airlock_check"),
+    ("lift its limit of temporary files", "SET LOCAL temp_file_limit = -1"),
+];
+
+pub(super) async fn is_refused(source: &Source) -> Result<Finding, DatabaseError> {
+    if is_standby(source).await? {
+        return Ok(Finding::CannotTry(STANDBY.to_owned()));
+    }
+    let mut done = Vec::new();
+    for (what, sql) in REFUSED {
+        if let Attempt::Done = attempt(source, sql).await? {
+            done.push((*what).to_owned());
+        }
+    }
+    Ok(if done.is_empty() {
+        Finding::Holds(format!("{} attempts refused", REFUSED.len()))
+    } else {
+        Finding::Broken {
+            found: format!("it may {}", some(&done, ", ")),
+            remedy: "the other checks of the reader name the grant and the statement that takes it back"
+                .to_owned(),
+        }
     })
 }
 
@@ -129,7 +122,7 @@ pub(super) async fn row_security(source: &Source, catalogue: &Catalogue) -> Resu
     }
     Ok(if !open.is_empty() {
         Finding::Broken {
-            found: format!("row policies do not hold for the reader on {}", some(&open)),
+            found: format!("row policies do not hold for the reader on {}", some(&open, ", ")),
             remedy: "use a reader that neither owns these relations nor bypasses row security".to_owned(),
         }
     } else if held == 0 {
@@ -182,10 +175,11 @@ fn attempts(relation: &Relation) -> Vec<(&'static str, String)> {
     attempts
 }
 
-fn some(items: &[String]) -> String {
+/// The first of them, and how many more there are.
+pub(super) fn some(items: &[String], between: &str) -> String {
     let shown: Vec<&str> = items.iter().take(NAMED).map(String::as_str).collect();
     match items.len().saturating_sub(NAMED) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+        0 => shown.join(between),
+        more => format!("{}{between}and {more} more", shown.join(between)),
     }
 }

@@ -3,11 +3,11 @@
 use airlock_knowledge::Pack;
 use airlock_knowledge::pack::PackScope;
 use airlock_setup::Secret;
-use airlock_setup::roles::{Reach, Role};
-use airlock_setup::source::{self, Administrator};
+use airlock_setup::roles::{Plan, Reach, Refused, Role, Verdict};
+use airlock_setup::source::{self, Administrator, Done, Proof};
 use airlock_types::TableRef;
 use airlock_types::text::{Place, find_hidden};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::Setup;
 use crate::config::Config;
@@ -17,44 +17,107 @@ use crate::{boot, output};
 /// Makes or prints the reader of a domain's data source.
 ///
 /// # Errors
-/// When the administrator cannot connect, a statement is refused, or the role can do what it must not.
+/// When the administrator cannot connect, or the role can do what it must not. What was refused is told, and the answer is no
+/// when the reader is of no use without it.
 pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result<Exit> {
+    if setup.store {
+        return super::setup_store::run(&setup, as_json).await;
+    }
     fit_for_a_role(&setup.reader).map_err(usage)?;
     let pack = pick(config, setup.domain.as_deref())?;
     let mut admin = Administrator::connect(&setup.admin_url).await?;
-    let password =
-        std::env::var("AIRLOCK_READER_PASSWORD").map_or_else(|_| Secret::random(), |text| Secret::new(&text));
+    let given = std::env::var("AIRLOCK_READER_PASSWORD").ok();
+    let password = given.as_deref().map_or_else(Secret::random, Secret::new);
     let database = admin.database().to_owned();
-    let role =
-        Role { harden: setup.harden, ..Role::reader(&setup.reader, password, &database, reach(&pack)) };
+    let role = Role {
+        harden: setup.harden,
+        rotate: setup.rotate_password,
+        ..Role::reader(&setup.reader, password, &database, reach(&pack))
+    };
     let plan = admin.plan(&role).await?;
     if setup.print {
         plan.print(&mut std::io::stdout().lock())?;
         return Ok(Exit::Done);
     }
-    let done = source::set_up(&mut admin, &plan, |statement| eprintln!("{statement}")).await?;
-    for refused in &done.refused {
-        eprintln!("not done ({}): {}", refused.reason, refused.statement);
-    }
+    tell_what_comes(&plan);
+    let knows_password = !plan.role_exists || setup.rotate_password || given.is_some();
+    let proof = if knows_password { Proof::Connecting } else { Proof::SetRole };
+    let done = source::set_up(&mut admin, &plan, proof, |statement| eprintln!("{statement}")).await?;
     if as_json {
-        output::json(&json!({
-            "role": role.name,
-            "url": done.reader_url,
-            "refused": done.refused.iter().map(|refused| json!({"sql": refused.statement.sql, "reason": refused.reason})).collect::<Vec<_>>(),
-            "proven": done.proven.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }))?;
+        output::json(&summary(&plan, &done))?;
     } else {
-        for verdict in &done.proven {
-            output::line(format!("proven: {verdict}"))?;
-        }
-        output::line("\nPut this into the configuration; the password is not shown again:\n")?;
-        output::line(format!(
-            "[sources.{}]\nurl = {}",
-            pack.settings.source,
-            toml::Value::from(done.reader_url)
-        ))?;
+        tell(&plan, &done, &pack.settings.source)?;
     }
-    Ok(Exit::Done)
+    Ok(if done.is_whole() { Exit::Done } else { Exit::No })
+}
+
+/// What stays as it is, and how to take back what touches others.
+fn tell_what_comes(plan: &Plan) {
+    for statement in plan.statements.iter().filter(|statement| statement.unchanged) {
+        eprintln!("unchanged: {}", statement.sql);
+    }
+    for (at, undo) in plan.to_undo().enumerate() {
+        if at == 0 {
+            eprintln!("what touches other users of the database is taken back by:");
+        }
+        eprintln!("    {undo};");
+    }
+}
+
+fn summary(plan: &Plan, done: &Done) -> Value {
+    let refused = |refused: &Refused| {
+        json!({
+            "sql": refused.statement.sql,
+            "reason": refused.reason,
+            "run_as": refused.statement.run_as,
+            "needed": refused.statement.needed,
+        })
+    };
+    let words = |verdicts: &[Verdict]| verdicts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    json!({
+        "role": plan.role.name,
+        "url": done.reader_url,
+        "changed": plan.to_do().count(),
+        "refused": done.refused.iter().map(refused).collect::<Vec<_>>(),
+        "proven": words(&done.proven),
+        "unread": words(&done.unread),
+        "untried": done.untried,
+        "undo": plan.to_undo().collect::<Vec<_>>(),
+    })
+}
+
+fn tell(plan: &Plan, done: &Done, source: &str) -> anyhow::Result<()> {
+    for verdict in &done.proven {
+        output::line(format!("proven: {verdict}"))?;
+    }
+    if plan.to_do().next().is_none() {
+        output::line("unchanged: everything was as it must be")?;
+    }
+    match &done.reader_url {
+        Some(url) if !plan.role_exists || plan.role.rotate => {
+            output::line("\nPut this into the configuration; the password is not shown again:\n")?;
+            output::line(format!("[sources.{source}]\nurl = {}", toml::Value::from(url.as_str())))?;
+        }
+        _ if plan.role_exists => {
+            output::line(format!(
+                "the password of `{}` was left as it is; `--rotate-password` gives it a new one",
+                plan.role.name
+            ))?;
+        }
+        _ => {}
+    }
+    let open: Vec<String> = done
+        .refused
+        .iter()
+        .map(ToString::to_string)
+        .chain(done.unread.iter().map(ToString::to_string))
+        .chain(done.untried.iter().map(|why| format!("not proven: {why}")))
+        .collect();
+    if !open.is_empty() {
+        output::line("\nNot done:\n")?;
+        open.iter().try_for_each(output::line)?;
+    }
+    Ok(())
 }
 
 /// Whether PostgreSQL takes a name for a role, and a person reads the name that is there.

@@ -2,6 +2,8 @@
 //!
 //! Parsed once into what was written ([`File`]) and resolved once into what it means ([`Config`]). Unknown keys are errors.
 
+pub mod store;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,9 +11,12 @@ use std::time::Duration;
 
 use airlock_models::ModelsConfig;
 use airlock_pipeline::{FailurePolicy, QuarantinePolicy};
-use airlock_runtime::Stage;
+use airlock_runtime::signature::TrustedKey;
+use airlock_runtime::{SignaturePolicy, Stage};
 use serde::Deserialize;
 use thiserror::Error;
+
+use store::{StoreConfigError, StoreSettings, StoreTable};
 
 /// The file as written.
 #[derive(Debug, Default, Deserialize)]
@@ -19,6 +24,7 @@ use thiserror::Error;
 pub struct File {
     server: ServerTable,
     sources: BTreeMap<String, SourceTable>,
+    store: StoreTable,
     domains: DomainsTable,
     plugins: PluginsTable,
     models: ModelsConfig,
@@ -43,6 +49,8 @@ struct SourceTable {
     connections: Option<usize>,
     #[serde(default)]
     statement_timeout_ms: Option<u64>,
+    #[serde(default)]
+    orphans: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -57,6 +65,8 @@ struct DomainsTable {
 struct PluginsTable {
     dir: Option<PathBuf>,
     grants: Option<PathBuf>,
+    trusted_keys: Vec<TrustedKey>,
+    require_signatures: bool,
     quarantine: QuarantineTable,
     on_failure: BTreeMap<Stage, FailurePolicy>,
 }
@@ -77,6 +87,8 @@ pub struct SourceSettings {
     pub connections: usize,
     /// Time one statement may take.
     pub statement_timeout: Duration,
+    /// Statements that PostgreSQL cannot stop, from which on nothing new is started.
+    pub orphans: usize,
 }
 
 /// The configuration as it is meant.
@@ -89,6 +101,8 @@ pub struct Config {
     pub asks_at_once: usize,
     /// Data sources by name.
     pub sources: BTreeMap<String, SourceSettings>,
+    /// Where what is learned is kept.
+    pub store: StoreSettings,
     /// Folder of domain packs.
     pub domains: PathBuf,
     /// Packs to load; all of the folder whose source is configured when absent.
@@ -97,6 +111,8 @@ pub struct Config {
     pub components: PathBuf,
     /// Grants that the operators wrote; need not be there.
     pub grants: PathBuf,
+    /// Whose signed statements a component needs to be loaded.
+    pub signatures: SignaturePolicy,
     /// When a component that fails is taken out of service.
     pub quarantine: QuarantinePolicy,
     /// Folder of what the host must remember.
@@ -122,6 +138,9 @@ pub enum ConfigError {
     /// A source without an address.
     #[error("sources.{0}: give `url`, or `url_env` with the name of an environment variable that is set")]
     Source(String),
+    /// The store's.
+    #[error(transparent)]
+    Store(#[from] StoreConfigError),
     /// A number out of range.
     #[error("{key} must be from {least} to {most}")]
     Range {
@@ -135,6 +154,9 @@ pub enum ConfigError {
     /// Not a number of seconds.
     #[error("AIRLOCK_MODEL_DEADLINE_SECONDS: `{0}` is not a number of seconds from 1 to 600")]
     Deadline(String),
+    /// Signatures are asked for, and no key counts.
+    #[error("plugins.require_signatures: name the keys that count in plugins.trusted_keys; with none, nothing would be loaded")]
+    NobodyTrusted,
     /// Half a model.
     #[error("AIRLOCK_MODEL_URL and AIRLOCK_MODEL go together: set both or neither")]
     HalfModel,
@@ -180,14 +202,27 @@ impl Config {
             let connections = within(table.connections.map(|n| n as u64), 4, 1, 64, key("connections"))?;
             let timeout =
                 within(table.statement_timeout_ms, 5_000, 10, 600_000, key("statement_timeout_ms"))?;
+            let orphans = within(table.orphans, 2, 1, 64, key("orphans"))?;
             let settings = SourceSettings {
                 url,
                 connections: usize::try_from(connections).unwrap_or(4),
                 statement_timeout: Duration::from_millis(timeout),
+                orphans: usize::try_from(orphans).unwrap_or(2),
             };
             sources.insert(name, settings);
         }
         let quarantine = quarantine(&file.plugins)?;
+        let signatures =
+            SignaturePolicy { required: file.plugins.require_signatures, trusted: file.plugins.trusted_keys };
+        if signatures.required && signatures.trusted.is_empty() {
+            return Err(ConfigError::NobodyTrusted);
+        }
+        let private_store = file
+            .server
+            .data
+            .as_ref()
+            .map_or_else(|| airlock_setup::default_data_dir().join("store"), |data| base.join(data).join("store"));
+        let store = file.store.resolve(base, private_store, &variable)?;
         let data = file
             .server
             .data
@@ -204,12 +239,14 @@ impl Config {
                 ModelsConfig {
                     deadline_seconds: file.models.deadline_seconds,
                     prices: file.models.prices,
+                    record: file.models.record,
                     ..single
                 }
             }
             (None, None) => file.models,
             _ => return Err(ConfigError::HalfModel),
         };
+        models.rebase(base);
         if let Some(text) = variable("AIRLOCK_MODEL_DEADLINE_SECONDS") {
             let seconds = text.parse().map_err(|_| ConfigError::Deadline(text))?;
             models.deadline_seconds = Some(seconds);
@@ -233,10 +270,12 @@ impl Config {
             ask_deadline: Duration::from_secs(deadline),
             asks_at_once: usize::try_from(asks).unwrap_or(64),
             sources,
+            store,
             domains: base.join(file.domains.dir.unwrap_or_else(|| PathBuf::from("domains"))),
             load: file.domains.load,
             components: base.join(file.plugins.dir.unwrap_or_else(|| PathBuf::from("components"))),
             grants: base.join(file.plugins.grants.unwrap_or_else(|| PathBuf::from("grants.toml"))),
+            signatures,
             quarantine,
             data,
             operator_socket,
@@ -334,6 +373,8 @@ mod tests {
             ("[server]\nlissten = \"x\"", vec![], "lissten"),
             ("[sources.shop]\n", vec![], "sources.shop"),
             ("[plugins.quarantine]\nasks = 0", vec![], "plugins.quarantine.asks"),
+            ("[plugins]\nrequire_signatures = true", vec![], "plugins.trusted_keys"),
+            ("[plugins]\ntrusted_keys = [\"mine\"]", vec![], "airlock plugin keygen"),
             ("[plugins.on_failure]\nrepair = \"hope\"", vec![], "hope"),
             ("[plugins.on_failure]\nrepairs = \"fail\"", vec![], "repairs"),
             ("[sources.shop]\nurl = \"host=x\"\nconnections = 0", vec![], "sources.shop.connections"),

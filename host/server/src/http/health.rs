@@ -80,6 +80,17 @@ pub async fn report(host: &Host) -> Value {
             })
         })
         .collect();
+    let sources: Vec<Value> = host
+        .domains()
+        .map(|domain| {
+            let source = domain.source();
+            json!({
+                "domain": domain.name(),
+                "orphans": source.orphans(),
+                "rests_ms": source.resting().map(|left| left.as_millis()),
+            })
+        })
+        .collect();
     let models: Vec<Value> = host
         .models()
         .describe()
@@ -92,6 +103,7 @@ pub async fn report(host: &Host) -> Value {
         "domains": host.domains().map(|domain| domain.name().clone()).collect::<Vec<_>>(),
         "components": components,
         "quarantined": quarantined,
+        "sources": sources,
         "models": models,
         "checks": checks,
     })

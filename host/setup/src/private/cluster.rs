@@ -53,6 +53,16 @@ impl Cluster {
         self.account.command(&self.binaries.program(program))
     }
 
+    /// Where one of PostgreSQL's programs is.
+    pub fn program(&self, program: &str) -> PathBuf {
+        self.binaries.program(program)
+    }
+
+    /// A shell, run by the account of the files.
+    pub fn shell(&self) -> std::process::Command {
+        self.account.command(Path::new("/bin/sh"))
+    }
+
     /// Makes the files if they are not there. They are made beside their place and moved, so that a run which is
     /// interrupted leaves nothing that looks whole.
     pub fn ensure(&self, admin: &str, password: &Secret) -> Result<(), SetupError> {

@@ -27,6 +27,9 @@ const ADMIN: &str = "airlock_admin";
 /// Names the socket's file; nothing listens on a network.
 const PORT: u16 = 5432;
 const POLL: Duration = Duration::from_millis(15);
+/// Twice the largest value that the server takes in one piece would be 2 GiB; this is room for large sorts and loads, beside
+/// some 250 MiB that every process has of shared memory and libraries.
+const PROCESS_MEMORY: u64 = 1 << 30;
 
 /// What a private server is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +50,9 @@ pub struct PrivateConfig {
     pub durability: Durability,
     /// The folder of `initdb` and `postgres`; searched for when `None`.
     pub bin_dir: Option<PathBuf>,
+    /// Bytes of address space that each process of the server may have, shared memory included: who wants more is told
+    /// `out of memory` (53200) and the others go on. PostgreSQL itself has no such limit. `None` for none.
+    pub memory: Option<u64>,
     /// How long the server may take until it answers; recovery after a crash is part of it.
     pub start_timeout: Duration,
 }
@@ -54,7 +60,13 @@ pub struct PrivateConfig {
 impl PrivateConfig {
     /// A server with its files in `data_dir`, given a minute to start.
     pub fn new(data_dir: impl Into<PathBuf>, durability: Durability) -> Self {
-        Self { data_dir: data_dir.into(), durability, bin_dir: None, start_timeout: Duration::from_secs(60) }
+        Self {
+            data_dir: data_dir.into(),
+            durability,
+            bin_dir: None,
+            memory: Some(PROCESS_MEMORY),
+            start_timeout: Duration::from_secs(60),
+        }
     }
 }
 
@@ -116,7 +128,7 @@ impl PrivatePostgres {
         cluster.ensure(ADMIN, &password)?;
         let socket_dir = socket::choose(&dir)?;
         socket::make(&socket_dir, cluster.account())?;
-        let server = Server::spawn(cluster, &socket_dir, PORT, &dir.join("server.log"))?;
+        let server = Server::spawn(cluster, &socket_dir, PORT, &dir.join("server.log"), config.memory)?;
         Ok(Self { socket_dir, password, owned: Some((server, lock)) })
     }
 

@@ -19,17 +19,22 @@ const POLL: Duration = Duration::from_millis(10);
 const TOLD: usize = 1500;
 
 /// Small, since a private server serves one host; the rest is PostgreSQL's default.
-const SETTINGS: [&str; 5] = [
+const SETTINGS: [&str; 6] = [
     "listen_addresses=",
     "unix_socket_permissions=0700",
     "max_connections=100",
     "shared_buffers=64MB",
     "logging_collector=off",
+    // Its compiler needs most of what a process may have, and ends a session where it is refused memory.
+    "jit=off",
 ];
 
 /// What a demo does without; documented at [`Durability::Demo`].
 const HASTY: [&str; 4] =
     ["fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum_naptime=5min"];
+
+/// Limits the address space of this shell and all that comes of it, in KiB, and becomes what follows.
+const LIMITED: &str = "ulimit -S -v \"$1\" 2>/dev/null; shift; exec \"$@\"";
 
 /// A child process that is stopped when this is dropped.
 #[derive(Debug)]
@@ -41,7 +46,13 @@ pub struct Server {
 
 impl Server {
     /// Starts the server. It may not answer yet.
-    pub fn spawn(cluster: Cluster, socket_dir: &Path, port: u16, log: &Path) -> Result<Self, SetupError> {
+    pub fn spawn(
+        cluster: Cluster,
+        socket_dir: &Path,
+        port: u16,
+        log: &Path,
+        memory: Option<u64>,
+    ) -> Result<Self, SetupError> {
         let wrong = |error: std::io::Error| SetupError::file(log, error);
         let output = OpenOptions::new()
             .write(true)
@@ -50,7 +61,17 @@ impl Server {
             .mode(0o600)
             .open(log)
             .map_err(wrong)?;
-        let mut command = cluster.command("postgres");
+        let mut command = match memory {
+            None => cluster.command("postgres"),
+            // The shell sets the limit for itself and becomes the server, so that the process is the same. A stricter limit
+            // that is there stays.
+            Some(bytes) => {
+                let mut command = cluster.shell();
+                command.args(["-c", LIMITED, "sh"]).arg((bytes / 1024).to_string());
+                command.arg(cluster.program("postgres"));
+                command
+            }
+        };
         command.arg("-D").arg(cluster.dir()).arg("-p").arg(port.to_string());
         // The setting is a list of quoted names.
         let quoted = format!("\"{}\"", socket_dir.to_string_lossy().replace('"', "\"\""));

@@ -5,14 +5,16 @@
 
 mod plan;
 mod reader;
+mod statement;
 mod trial;
 
 use airlock_types::TableRef;
 
 use crate::secret::Secret;
 
-pub use plan::{Plan, Refused, Statement, plan};
-pub use trial::{Expect, Trial, Verdict, prove, try_all};
+pub use plan::{Plan, plan};
+pub use statement::{Refused, Statement};
+pub use trial::{Expect, Trial, Verdict, prove, try_all, try_as};
 
 /// What a role is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +33,8 @@ pub struct Role {
     pub name: String,
     /// Its password.
     pub password: Secret,
+    /// Whether a role that is there already is given this password. Whoever else uses it would be locked out.
+    pub rotate: bool,
     /// The database.
     pub database: String,
     /// The relations it is about.
@@ -68,8 +72,19 @@ impl Role {
     #[must_use]
     pub fn reader(name: &str, password: Secret, database: &str, reach: Reach) -> Self {
         let (name, database) = (name.to_owned(), database.to_owned());
-        Self { duty: Duty::Reader, name, password, database, reach, harden: false }
+        Self { duty: Duty::Reader, name, password, rotate: false, database, reach, harden: false }
     }
+}
+
+/// A relation within reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owned {
+    /// The relation.
+    pub table: TableRef,
+    /// Who may grant on it.
+    pub owner: String,
+    /// Whether it is a table, which a trial can try to write.
+    pub is_table: bool,
 }
 
 /// What is known of the database before statements are written.
@@ -79,8 +94,12 @@ pub struct Surroundings {
     pub role_exists: bool,
     /// Owners of relations, and of the schema, by schema: whoever may make relations there later.
     pub owners: Vec<(String, String)>,
-    /// Tables within reach, for trials.
-    pub tables: Vec<TableRef>,
+    /// Owner of each schema within reach.
+    pub schema_owners: Vec<(String, String)>,
+    /// Owner of the database.
+    pub database_owner: String,
+    /// Relations within reach.
+    pub relations: Vec<Owned>,
     /// Signatures of functions that a hardened database keeps from PUBLIC, such as `lo_create(oid)`.
-    pub writing_functions: Vec<String>,
+    pub harmful_functions: Vec<String>,
 }

@@ -1,17 +1,19 @@
 //! The reader: SELECT on the granted relations, now and later, and nothing that writes.
 
+use airlock_database::checks::harmful_functions;
 use airlock_types::TableRef;
 
-use super::{Expect, Reach, Role, Statement, Surroundings, Trial};
+use super::{Expect, Owned, Reach, Role, Statement, Surroundings, Trial};
 use crate::sql::{identifier, literal};
 
-/// Functions of the server that write or reach out, which PUBLIC may call unless told otherwise.
-pub(super) const WRITING_FUNCTIONS: &str = "SELECT p.oid::regprocedure::text FROM pg_proc p
-    WHERE p.pronamespace = 'pg_catalog'::regnamespace
-      AND p.proname IN ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_open', 'lo_put', 'lo_truncate', 'lo_truncate64',
-                        'lo_unlink', 'lowrite', 'loread', 'lo_get', 'pg_notify')
-      AND has_function_privilege('public', p.oid, 'EXECUTE')
-    ORDER BY 1";
+/// Signatures of functions that a reader never needs and that PUBLIC may call.
+pub(super) fn open_functions() -> String {
+    format!(
+        "SELECT p.oid::regprocedure::text FROM pg_proc p JOIN ({}) AS listed ON listed.harmful = p.oid
+         WHERE has_function_privilege('public', p.oid, 'EXECUTE') ORDER BY 1",
+        harmful_functions()
+    )
+}
 
 /// At most this many tables are each tried; the grants are given to all in one statement, so more would tell nothing new.
 const TRIED_TABLES: usize = 50;
@@ -22,39 +24,93 @@ const DENIED: Expect = Expect::Refused("42501");
 /// a disk.
 const TEMPORARY_FILES: &str = "2GB";
 
+/// Who makes and changes roles.
+const ROLE_MAKER: &str = "a role with CREATEROLE";
+const SUPERUSER: &str = "a superuser";
+
 /// The statements that make the reader.
 pub(super) fn statements(role: &Role, around: &Surroundings) -> Vec<Statement> {
     let (name, database) = (identifier(&role.name), identifier(&role.database));
-    let must = |sql: String, why| Statement { sql, why, needed: true };
-    let may = |sql: String, why| Statement { sql, why, needed: false };
-
-    let make = if around.role_exists { "ALTER" } else { "CREATE" };
+    let of_role = |condition: String| {
+        format!("SELECT bool_and({condition}) FROM pg_roles r WHERE r.rolname = {}", literal(&role.name))
+    };
+    let has_setting = |setting: String| {
+        of_role(format!(
+            "EXISTS (SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+                WHERE s.setrole = r.oid AND d.datname = current_database() AND {} = ANY (s.setconfig))",
+            literal(&setting)
+        ))
+    };
     let verifier = literal(&role.password.verifier());
-    let mut statements = vec![
-        must(
-            format!("{make} ROLE {name} LOGIN PASSWORD {verifier}"),
+    let mut statements = vec![match (around.role_exists, role.rotate) {
+        (false, _) => Statement::needed(
+            format!("CREATE ROLE {name} LOGIN PASSWORD {verifier}"),
             "the role, with a verifier of its password",
+            ROLE_MAKER,
         ),
-        may(
-            format!("ALTER ROLE {name} IN DATABASE {database} SET default_transaction_read_only = on"),
+        (true, true) => Statement::needed(
+            format!("ALTER ROLE {name} LOGIN PASSWORD {verifier}"),
+            "the role, with a verifier of its new password",
+            ROLE_MAKER,
+        ),
+        // Its password is somebody's who uses it.
+        (true, false) => Statement::needed(format!("ALTER ROLE {name} LOGIN"), "it may connect", ROLE_MAKER)
+            .unless(&of_role("r.rolcanlogin".to_owned())),
+    }];
+    let in_database = format!("ALTER ROLE {name} IN DATABASE {database} SET");
+    statements.extend([
+        Statement::useful(
+            format!("{in_database} default_transaction_read_only = on"),
             "a second lock: its transactions begin read-only",
-        ),
-        may(
-            format!("ALTER ROLE {name} IN DATABASE {database} SET temp_file_limit = '{TEMPORARY_FILES}'"),
+            ROLE_MAKER,
+        )
+        .unless(&has_setting("default_transaction_read_only=on".to_owned())),
+        Statement::useful(
+            format!("{in_database} temp_file_limit = '{TEMPORARY_FILES}'"),
             "its sorts and joins cannot fill the disk; only a superuser may set or lift this",
-        ),
-        may(format!("GRANT CONNECT ON DATABASE {database} TO {name}"), "it connects to this database"),
-    ];
+            SUPERUSER,
+        )
+        .unless(&has_setting(format!("temp_file_limit={TEMPORARY_FILES}"))),
+        Statement::useful(
+            format!("GRANT CONNECT ON DATABASE {database} TO {name}"),
+            "it connects to this database",
+            &around.database_owner,
+        )
+        .unless(&of_role("has_database_privilege(r.oid, current_database(), 'CONNECT')".to_owned())),
+    ]);
     for schema in role.reach.schemas() {
         let usage = format!("GRANT USAGE ON SCHEMA {} TO {name}", identifier(schema));
-        statements.push(must(usage, "it sees the schema"));
+        let sees = format!("has_schema_privilege(r.oid, {}, 'USAGE')", literal(schema));
+        let statement = Statement::needed(usage, "it sees the schema", owner(&around.schema_owners, schema));
+        statements.push(statement.unless(&of_role(sees)));
     }
+    let select = |relation: &Owned| {
+        let name_of = self::relation(&relation.table);
+        let reads = format!("has_table_privilege(r.oid, {}, 'SELECT')", literal(&name_of));
+        Statement::needed(
+            format!("GRANT SELECT ON {name_of} TO {name}"),
+            "it reads this relation",
+            &relation.owner,
+        )
+        .unless(&of_role(reads))
+    };
     match &role.reach {
         Reach::Schemas(schemas) => {
             for schema in schemas {
-                let schema = identifier(schema);
-                let all = format!("GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {name}");
-                statements.push(must(all, "it reads what is there: tables, views, foreign tables"));
+                let all = format!("GRANT SELECT ON ALL TABLES IN SCHEMA {} TO {name}", identifier(schema));
+                let reads_all = of_role(format!(
+                    "NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                        WHERE n.nspname = {} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+                          AND NOT has_table_privilege(r.oid, c.oid, 'SELECT'))",
+                    literal(schema)
+                ));
+                let parts = around.relations.iter().filter(|relation| relation.table.schema == *schema);
+                let statement = Statement::needed(
+                    all,
+                    "it reads what is there: tables, views, foreign tables",
+                    owner(&around.schema_owners, schema),
+                );
+                statements.push(statement.unless(&reads_all).in_parts(parts.map(select).collect()));
             }
             for (schema, owner) in &around.owners {
                 let sql = format!(
@@ -62,15 +118,25 @@ pub(super) fn statements(role: &Role, around: &Surroundings) -> Vec<Statement> {
                     identifier(owner),
                     identifier(schema)
                 );
-                statements.push(may(sql, "it reads what this owner makes later"));
+                let promised = of_role(format!(
+                    "EXISTS (SELECT FROM pg_default_acl d JOIN pg_namespace n ON n.oid = d.defaclnamespace
+                        CROSS JOIN LATERAL aclexplode(d.defaclacl) a
+                        WHERE n.nspname = {} AND pg_get_userbyid(d.defaclrole) = {} AND d.defaclobjtype = 'r'
+                          AND a.grantee = r.oid AND a.privilege_type = 'SELECT')",
+                    literal(schema),
+                    literal(owner)
+                ));
+                let statement = Statement::useful(sql, "it reads what this owner makes later", owner);
+                statements.push(statement.unless(&promised));
             }
         }
         Reach::Only(tables) => {
             for table in tables {
-                statements.push(must(
-                    format!("GRANT SELECT ON {} TO {name}", relation(table)),
-                    "it reads this relation",
-                ));
+                let known = around.relations.iter().find(|relation| relation.table == *table);
+                // One that is not there is tried all the same, so that it is told.
+                let missing =
+                    || Owned { table: table.clone(), owner: "its owner".to_owned(), is_table: false };
+                statements.push(select(&known.cloned().unwrap_or_else(missing)));
             }
         }
     }
@@ -80,21 +146,36 @@ pub(super) fn statements(role: &Role, around: &Surroundings) -> Vec<Statement> {
     statements
 }
 
+fn owner<'a>(owners: &'a [(String, String)], schema: &str) -> &'a str {
+    owners.iter().find(|(of, _)| of == schema).map_or("the owner of the schema", |(_, owner)| owner)
+}
+
 fn hardening(database: &str, around: &Surroundings) -> Vec<Statement> {
-    let may = |sql: String, why| Statement { sql, why, needed: false };
     let mut statements = vec![
-        may(
+        Statement::useful(
             "REVOKE CREATE ON SCHEMA public FROM PUBLIC".to_owned(),
             "nobody makes tables in public by default",
-        ),
-        may(
+            owner(&around.schema_owners, "public"),
+        )
+        .unless("SELECT NOT has_schema_privilege('public', 'public', 'CREATE')")
+        .undone_by("GRANT CREATE ON SCHEMA public TO PUBLIC".to_owned()),
+        Statement::useful(
             format!("REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC"),
             "nobody makes temporary tables by default",
-        ),
+            &around.database_owner,
+        )
+        .unless("SELECT NOT has_database_privilege('public', current_database(), 'TEMPORARY')")
+        .undone_by(format!("GRANT TEMPORARY ON DATABASE {database} TO PUBLIC")),
     ];
-    for function in &around.writing_functions {
-        let sql = format!("REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC");
-        statements.push(may(sql, "a reader never calls what writes or signals"));
+    for function in &around.harmful_functions {
+        let closed = format!(
+            "SELECT NOT has_function_privilege('public', {}::regprocedure, 'EXECUTE')",
+            literal(function)
+        );
+        let revoke = format!("REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC");
+        let why = "a reader never calls what writes, signals, waits, locks or runs a text";
+        let statement = Statement::useful(revoke, why, SUPERUSER).unless(&closed);
+        statements.push(statement.undone_by(format!("GRANT EXECUTE ON FUNCTION {function} TO PUBLIC")));
     }
     statements
 }
@@ -103,7 +184,7 @@ fn hardening(database: &str, around: &Surroundings) -> Vec<Statement> {
 /// transactions begin read-only: trials run in read-write ones).
 pub(super) fn trials(role: &Role, around: &Surroundings) -> Vec<Trial> {
     let mut trials = Vec::new();
-    for table in around.tables.iter().take(TRIED_TABLES) {
+    for table in around.relations.iter().filter(|it| it.is_table).map(|it| &it.table).take(TRIED_TABLES) {
         let name = relation(table);
         trials.push(Trial::new(
             format!("read {table}"),
@@ -138,6 +219,13 @@ pub(super) fn trials(role: &Role, around: &Surroundings) -> Vec<Trial> {
             DENIED,
         ));
         trials.push(Trial::new("make a large object", "SELECT lo_create(0)", DENIED));
+        trials.push(Trial::new(
+            "run a text as SQL",
+            "SELECT query_to_xml('SELECT 1', true, true, '')",
+            DENIED,
+        ));
+        trials.push(Trial::new("wait", "SELECT pg_sleep(0)", DENIED));
+        trials.push(Trial::new("take a lock", "SELECT pg_advisory_xact_lock(1)", DENIED));
     }
     trials
 }
@@ -180,8 +268,8 @@ mod tests {
         let only = Reach::Only(vec![TableRef::new("sales", "Bills"), TableRef::new("sales", "items")]);
         let texts = texts(only, &Surroundings { role_exists: true, ..Surroundings::default() });
         assert!(
-            texts[0].starts_with("ALTER ROLE \"shop reader\" LOGIN PASSWORD 'SCRAM-SHA-256$"),
-            "{}",
+            texts[0] == "ALTER ROLE \"shop reader\" LOGIN",
+            "the password of a role that is there stays as it is: {}",
             texts[0]
         );
         assert_eq!(

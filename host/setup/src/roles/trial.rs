@@ -6,6 +6,7 @@ use tokio_postgres::{Client, Config};
 
 use crate::error::{SetupError, reason};
 use crate::private::connect;
+use crate::sql::identifier;
 
 /// What must come of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,18 +83,44 @@ pub async fn prove(role: &Config, trials: &[Trial]) -> Result<Vec<Verdict>, Setu
 pub async fn try_all(client: &Client, trials: &[Trial]) -> Result<Vec<Verdict>, SetupError> {
     let mut verdicts = Vec::with_capacity(trials.len());
     for trial in trials {
-        verdicts.push(make(client, trial).await?);
+        verdicts.push(make(client, trial, None).await?);
     }
     Ok(verdicts)
 }
 
-async fn make(client: &Client, trial: &Trial) -> Result<Verdict, SetupError> {
+/// Makes every trial as another role, over the connection of one that may become it. `None` when it may not.
+///
+/// # Errors
+/// When the connection breaks.
+pub async fn try_as(
+    client: &Client,
+    role: &str,
+    trials: &[Trial],
+) -> Result<Option<Vec<Verdict>>, SetupError> {
+    let broken = |error: tokio_postgres::Error| SetupError::database("becoming the role", &error);
+    client.batch_execute("BEGIN").await.map_err(broken)?;
+    let became = client.batch_execute(&format!("SET LOCAL ROLE {}", identifier(role))).await;
+    client.batch_execute("ROLLBACK").await.map_err(broken)?;
+    if became.is_err() {
+        return Ok(None);
+    }
+    let mut verdicts = Vec::with_capacity(trials.len());
+    for trial in trials {
+        verdicts.push(make(client, trial, Some(role)).await?);
+    }
+    Ok(Some(verdicts))
+}
+
+async fn make(client: &Client, trial: &Trial, role: Option<&str>) -> Result<Verdict, SetupError> {
     let broken =
         |error: tokio_postgres::Error| SetupError::database(format!("trying to {}", trial.what), &error);
     client
         .batch_execute("BEGIN READ WRITE; SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '2s'")
         .await
         .map_err(broken)?;
+    if let Some(role) = role {
+        client.batch_execute(&format!("SET LOCAL ROLE {}", identifier(role))).await.map_err(broken)?;
+    }
     let tried = client.batch_execute(&trial.sql).await;
     let (sqlstate, said) = match tried {
         Ok(()) => (None, String::new()),

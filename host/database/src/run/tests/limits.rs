@@ -127,7 +127,7 @@ async fn what_devours_the_server_is_held_and_others_are_served() {
         "SELECT a.*, b.* FROM pg_class a, pg_class b, pg_class c",
     ] {
         let statement = Statement { text: sql, sql, rows: 100_000_000, portal_rows: 0 };
-        if let Err(failure) = source.run_statement(&statement, &RunOptions::default()).await {
+        if let Err(failure) = source.run_statement(&statement, &RunOptions::default()).await.result {
             assert!(held.contains(&failure.error_type), "{sql}: {failure:?}");
         }
         assert_eq!(row(&source, "SELECT 1").await, [json!(1)], "after {sql}");
@@ -145,4 +145,81 @@ async fn a_cost_ceiling_stops_what_the_planner_fears() {
     assert_eq!(failure.error_type, ErrorType::TooComplex);
     assert!(failure.message.contains("too_expensive"));
     assert_eq!(run(&source, "SELECT nme").await.unwrap_err().position, Some(8));
+}
+
+/// Compares every element of one array with every one of another and never looks whether it should stop: 2.5 thousand
+/// million comparisons.
+const UNSTOPPABLE: &str = "SELECT (SELECT array_agg(g) FROM generate_series(1, 50000) g) && (SELECT array_agg(-g) FROM generate_series(1, 50000) g)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_stopped_is_counted_until_it_ends_and_nothing_is_started_beside_too_many() {
+    let server = Postgres::start();
+    let config = SourceConfig {
+        statement_timeout: Duration::from_millis(200),
+        grace: Duration::from_millis(300),
+        rest: Duration::from_secs(1),
+        pool_size: 4,
+        orphans: 2,
+        ..SourceConfig::new(server.url("postgres"))
+    };
+    let source = connect(config.clone()).await;
+    let running = || {
+        server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%array_agg(-g)%' AND state = 'active' AND pid <> pg_backend_pid()")
+    };
+    let first = run(&source, UNSTOPPABLE).await.unwrap_err();
+    assert_eq!(first.error_type, ErrorType::Timeout, "{first:?}");
+    eventually("the first is counted", || source.orphans() == 1).await;
+    // One is borne: others are served beside it.
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    assert_eq!(source.orphans(), 1);
+    run(&source, UNSTOPPABLE).await.unwrap_err();
+    eventually("the second is counted", || source.orphans() == 2).await;
+    for _ in 0..20 {
+        let refused = run(&source, UNSTOPPABLE).await.unwrap_err();
+        assert_eq!(refused.error_type, ErrorType::Infrastructure);
+        assert!(refused.message.contains("2 statements that PostgreSQL cannot stop"), "{}", refused.message);
+    }
+    assert!(running().parse::<u32>().unwrap() <= 2, "nothing new was started");
+    eventually("they have ended", || source.orphans() == 0).await;
+    eventually("the places come back", || source.pool().available() == 4).await;
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)], "the source serves again by itself");
+}
+
+#[tokio::test]
+async fn a_statement_whose_connection_is_gone_counts_until_the_server_says_that_it_ended() {
+    let server = Postgres::start();
+    let source = connect(SourceConfig { orphans: 1, ..SourceConfig::new(server.url("postgres")) }).await;
+    let sleeper = connect(SourceConfig::new(server.url("postgres"))).await;
+    let sleeping = tokio::spawn(async move { run(&sleeper, "SELECT pg_sleep(600)").await });
+    let query = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND state = 'active' AND pid <> pg_backend_pid()";
+    eventually("it sleeps", || server.psql(&format!("SELECT count(*) {query}")) == "1").await;
+    let mark = server.psql(&format!("SELECT pid, (date_part('epoch', xact_start) * 1000000)::int8 {query}"));
+    let (process, began) = mark.split_once('|').unwrap();
+    let of = |process: &str, began: &str| crate::wire::Backend {
+        process: process.to_owned(),
+        began: began.to_owned(),
+    };
+    // The same process with another transaction is somebody else's.
+    assert!(crate::orphans::still_runs(source.target(), &of(process, began)).await.unwrap());
+    assert!(!crate::orphans::still_runs(source.target(), &of(process, "1")).await.unwrap());
+    source.pool().adopt(of(process, began));
+    assert!(run(&source, "SELECT 1").await.unwrap_err().message.contains("cannot stop"));
+    server.psql(&format!("SELECT pg_terminate_backend(pid) {query}"));
+    eventually("it is no longer counted", || source.orphans() == 0).await;
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    assert!(sleeping.await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn waiting_for_a_place_is_not_running() {
+    let server = Postgres::start();
+    let source = connect(SourceConfig { pool_size: 1, ..SourceConfig::new(server.url("postgres")) }).await;
+    let statement = |sql: &'static str| Statement { text: sql, sql, rows: 1, portal_rows: 0 };
+    let (options, slow, quick) =
+        (RunOptions::default(), statement("SELECT pg_sleep(1)"), statement("SELECT 1"));
+    let (first, second) =
+        tokio::join!(source.run_statement(&slow, &options), source.run_statement(&quick, &options));
+    assert!(first.result.is_ok() && second.result.is_ok());
+    assert!(first.ran >= Duration::from_secs(1), "{first:?}");
+    assert!(second.waited >= Duration::from_millis(900) && second.waited > second.ran, "{second:?}");
 }
