@@ -126,11 +126,11 @@ impl Source {
         let namesakes = next();
         let types = names::Types::read(&next(), &next())?;
         catalogue.relations = relations::read(&relations, &columns, &keys, &foreign_keys, &types)?;
-        catalogue.shadowing = relations::shadowing(&namesakes, &catalogue)?;
         catalogue.functions = objects::functions(&next())?;
         catalogue.operators = objects::operators(&next())?;
         catalogue.casts = objects::casts(&next())?;
         catalogue.types = types.objects();
+        catalogue.shadowing = relations::shadowing(&namesakes, &catalogue)?;
         for row in next() {
             catalogue.extensions.push(Record::read(&row)?.text(0));
         }

@@ -8,18 +8,17 @@
 //! | `bigint` | number up to 2^53 - 1 in size, a string of its digits beyond |
 //! | `real`, `double precision` | number, the shortest that reads back the same; `"NaN"`, `"Infinity"`, `"-Infinity"` |
 //! | `numeric`, `money` | string with its exact digits; `"NaN"`, `"Infinity"`, `"-Infinity"` |
-//! | `json`, `jsonb` | the value itself; a number in it that a reader with 64-bit floats would change becomes a string of its digits; a `json` with a repeated key, or nested deeper than 100, is a string of its text |
-//! | array | array, nested for each dimension, NULL elements `null`; one whose subscripts do not begin at 1 is a string of its text, which says where they begin |
+//! | `json`, `jsonb` | the value itself, marked where it would lose something: see [`airlock_types::cell`] |
+//! | array | array, nested for each dimension, NULL elements `null`; one whose subscripts do not begin at 1 is `{"lower": [0], "values": [...]}` |
 //! | everything else: texts, enums, `uuid`, dates, times, `interval`, `bytea` (`\x` hexadecimal), ranges, composites, `inet`, geometric, `bit`, `tsvector`, `xml`, types of extensions | string in PostgreSQL's text form |
 //! | a domain | as its base type |
 //!
-//! Two things meet in `null`: NULL and a `json` value that is itself `null`. Every other two values that PostgreSQL tells
-//! apart stay apart, given the column's type.
+//! Given the column's type, any two values that PostgreSQL's own `=` tells apart stay apart.
 //!
 //! Times with time zone are ISO 8601 in the zone of the transaction, `2026-07-15 17:30:00+05:30`; `infinity` and years
 //! before Christ are as PostgreSQL writes them.
 
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
 
 use crate::exact_json;
 
@@ -59,7 +58,7 @@ impl Encoding {
                 text.parse::<i64>().ok().filter(|n| n.unsigned_abs() <= exact_json::SAFE).map(Value::from)
             }
             Self::Float => text.parse().ok().and_then(Number::from_f64).map(Value::Number),
-            Self::Json => exact_json::parse(text),
+            Self::Json => Some(exact_json::parse(text)),
             Self::Array { element, delimiter } => array(text, element, *delimiter),
         };
         value.unwrap_or_else(|| Value::String(text.to_owned()))
@@ -69,11 +68,22 @@ impl Encoding {
 /// PostgreSQL allows six dimensions.
 const DEPTH_LIMIT: usize = 6;
 
-/// Reads `{1,NULL,"a b"}`; None when it is anything else.
+/// Reads `{1,NULL,"a b"}` or `[0:2]={1,NULL,"a b"}`; None when it is anything else.
 fn array(text: &str, element: &Encoding, delimiter: char) -> Option<Value> {
+    let (lower, text) = match text.strip_prefix('[') {
+        None => (None, text),
+        Some(bounds) => {
+            let (bounds, text) = bounds.split_once("]=")?;
+            let lower = bounds.split("][").map(|dimension| dimension.split_once(':')?.0.parse().ok());
+            (Some(lower.collect::<Option<Vec<i64>>>()?), text)
+        }
+    };
     let mut reader = ArrayReader { rest: text.strip_prefix('{')?, element, delimiter };
-    let value = reader.elements(1)?;
-    reader.rest.is_empty().then_some(value)
+    let values = reader.elements(1).filter(|_| reader.rest.is_empty())?;
+    Some(match lower {
+        None => values,
+        Some(lower) => json!({"lower": lower, "values": values}),
+    })
 }
 
 struct ArrayReader<'a> {
@@ -136,8 +146,6 @@ impl ArrayReader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn array_of(element: Encoding) -> Encoding {
@@ -175,7 +183,15 @@ mod tests {
             ),
             (Encoding::Json, r#"{"{\"a\": 1}"}"#, json!([{"a": 1}])),
             (Encoding::Boolean, "{t,f}", json!([true, false])),
-            (Encoding::Integer, "[0:1]={1,2}", json!("[0:1]={1,2}")),
+            (Encoding::Integer, "[0:1]={1,2}", json!({"lower": [0], "values": [1, 2]})),
+            (
+                Encoding::Text,
+                "[-1:0][2:3]={{a,b},{c,NULL}}",
+                json!({"lower": [-1, 2], "values": [["a", "b"], ["c", null]]}),
+            ),
+            (Encoding::Integer, "[0:1={1,2}", json!("[0:1={1,2}")),
+            (Encoding::Integer, "[x:1]={1,2}", json!("[x:1]={1,2}")),
+            (Encoding::Json, "{null,NULL}", json!([{"$json": null}, null])),
             (Encoding::Integer, "{1,2", json!("{1,2")),
             (Encoding::Integer, "{1}x", json!("{1}x")),
             (Encoding::Integer, "{{{{{{{1}}}}}}}", json!("{{{{{{{1}}}}}}}")),

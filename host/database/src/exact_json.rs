@@ -1,10 +1,7 @@
 //! JSON read without rounding a number and without losing a key.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use airlock_types::cell;
+use serde_json::{Map, Number, Value, json};
 
 /// Largest integer that every reader of JSON keeps: 2^53 - 1.
 pub(crate) const SAFE: u64 = (1 << 53) - 1;
@@ -12,48 +9,104 @@ pub(crate) const SAFE: u64 = (1 << 53) - 1;
 /// Deepest nesting that is read; a text nested deeper stays a text.
 const DEPTH_LIMIT: u8 = 100;
 
-/// Reads a JSON text. Numbers that a 64-bit float does not hold exactly become strings of their digits. None when a key
-/// is repeated, the nesting is too deep, or it is not JSON.
-pub(crate) fn parse(text: &str) -> Option<Value> {
-    let quoted = quote_inexact_numbers(text);
-    let mut reader = serde_json::Deserializer::from_str(&quoted);
-    let value = Lossless { depth: DEPTH_LIMIT }.deserialize(&mut reader).ok()?;
-    reader.end().ok().map(|()| value)
+/// Reads a JSON text, marked as [`cell`] says where plain JSON would lose something.
+pub(crate) fn parse(text: &str) -> Value {
+    let mut reader = Reader { rest: text };
+    match reader.value(DEPTH_LIMIT).filter(|_| reader.rest.trim_ascii().is_empty()) {
+        Some(Value::Null) => json!({cell::JSON: null}),
+        Some(value) => value,
+        None => json!({cell::TEXT: text}),
+    }
 }
 
-/// Puts quotes around numbers that would be rounded.
-fn quote_inexact_numbers(text: &str) -> Cow<'_, str> {
-    let mut out = String::new();
-    let mut copied = 0;
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'"' => at = end_of_string(bytes, at + 1),
-            b'-' | b'0'..=b'9' => {
-                let digits = bytes
-                    .iter()
-                    .skip(at)
-                    .take_while(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
-                let end = at + digits.count();
-                let number = text.get(at..end).unwrap_or_default();
-                if !is_exact(number) {
-                    out.push_str(text.get(copied..at).unwrap_or_default());
-                    out.push('"');
-                    out.push_str(number);
-                    out.push('"');
-                    copied = end;
-                }
-                at = end;
-            }
-            _ => at += 1,
+/// What is left of a text. Every step is None when a key is repeated, the nesting is too deep, a string holds half a
+/// character, or it is not JSON.
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self, depth: u8) -> Option<Value> {
+        self.rest = self.rest.trim_ascii_start();
+        match self.rest.as_bytes().first()? {
+            b'{' => self.object(depth.checked_sub(1)?),
+            b'[' => self.array(depth.checked_sub(1)?),
+            b'"' => self.string().map(Value::String),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => ["null", "true", "false"]
+                .into_iter()
+                .find_map(|word| Some((word, self.rest.strip_prefix(word)?)))
+                .map(|(word, rest)| {
+                    self.rest = rest;
+                    if word == "null" { Value::Null } else { Value::Bool(word == "true") }
+                }),
         }
     }
-    if copied == 0 {
-        return Cow::Borrowed(text);
+
+    /// Takes the next sign, if it is this one.
+    fn take(&mut self, sign: char) -> bool {
+        let rest = self.rest.trim_ascii_start().strip_prefix(sign);
+        rest.inspect(|rest| self.rest = rest).is_some()
     }
-    out.push_str(text.get(copied..).unwrap_or_default());
-    Cow::Owned(out)
+
+    fn array(&mut self, depth: u8) -> Option<Value> {
+        self.take('[');
+        let mut values = Vec::new();
+        if self.take(']') {
+            return Some(Value::Array(values));
+        }
+        loop {
+            values.push(self.value(depth)?);
+            if self.take(']') {
+                return Some(Value::Array(values));
+            }
+            self.take(',').then_some(())?;
+        }
+    }
+
+    fn object(&mut self, depth: u8) -> Option<Value> {
+        self.take('{');
+        let mut fields = Map::new();
+        if self.take('}') {
+            return Some(Value::Object(fields));
+        }
+        loop {
+            self.rest = self.rest.trim_ascii_start();
+            let key = self.string()?;
+            self.take(':').then_some(())?;
+            if fields.insert(key, self.value(depth)?).is_some() {
+                return None;
+            }
+            if self.take('}') {
+                break;
+            }
+            self.take(',').then_some(())?;
+        }
+        let stored = Value::Object(fields);
+        // One that looks like a mark is marked itself.
+        Some(if cell::mark(&stored).is_some() { json!({cell::JSON: stored}) } else { stored })
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let end = end_of_string(self.rest.as_bytes(), 1);
+        let (string, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        serde_json::from_str(string).ok()
+    }
+
+    fn number(&mut self) -> Option<Value> {
+        let is_digit = |c: char| matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E');
+        let end = self.rest.find(|c| !is_digit(c)).unwrap_or(self.rest.len());
+        let (digits, rest): (&'a str, &'a str) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        if !is_exact(digits) {
+            return Some(json!({cell::NUMBER: digits}));
+        }
+        match digits.parse::<i64>() {
+            Ok(integer) => Some(Value::from(integer)),
+            Err(_) => Number::from_f64(digits.parse().ok()?).map(Value::Number),
+        }
+    }
 }
 
 /// Where the string that begins before `at` ends.
@@ -96,79 +149,8 @@ fn decimal(number: &str) -> Option<(String, i64)> {
     Some((trimmed.to_owned(), power.checked_add(zeros)?))
 }
 
-/// Reads any value, refusing repeated keys.
-struct Lossless {
-    depth: u8,
-}
-
-impl Lossless {
-    fn inner<E: Error>(&self) -> Result<Self, E> {
-        self.depth.checked_sub(1).map(|depth| Self { depth }).ok_or_else(|| E::custom("nested too deeply"))
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Lossless {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Lossless {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a number"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = items.next_element_seed(self.inner()?)? {
-            values.push(value);
-        }
-        Ok(Value::Array(values))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            if map.insert(key, entries.next_value_seed(self.inner()?)?).is_some() {
-                return Err(A::Error::custom("a repeated key"));
-            }
-        }
-        Ok(Value::Object(map))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -179,25 +161,67 @@ mod tests {
             ("1e3", json!(1000.0)),
             ("-0.1", json!(-0.1)),
             ("100000000000000000000", json!(1e20)),
-            ("9007199254740993", json!("9007199254740993")),
-            ("12345678901234567890.123456789", json!("12345678901234567890.123456789")),
-            ("0.1000000000000000055", json!("0.1000000000000000055")),
-            ("1e400", json!("1e400")),
+            ("9007199254740993", json!({"$number": "9007199254740993"})),
+            ("12345678901234567890.123456789", json!({"$number": "12345678901234567890.123456789"})),
+            ("0.1000000000000000055", json!({"$number": "0.1000000000000000055"})),
+            ("1e400", json!({"$number": "1e400"})),
             (
                 r#"{"a": [1, 9007199254740993], "9007199254740993": "9007199254740993 \" 1e400"}"#,
-                json!({"a": [1, "9007199254740993"], "9007199254740993": "9007199254740993 \" 1e400"}),
+                json!({"a": [1, {"$number": "9007199254740993"}], "9007199254740993": "9007199254740993 \" 1e400"}),
             ),
-            ("null", json!(null)),
         ] {
-            assert_eq!(parse(text), Some(want), "{text}");
+            assert_eq!(parse(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_of_every_shape() {
+        for (text, want) in [
+            ("null", json!({"$json": null})),
+            ("[null, true,false ]", json!([null, true, false])),
+            (r#" { } "#, json!({})),
+            (r#"{"a" : [ ] , "b\u00e9\n":"x"}"#, json!({"a": [], "bé\n": "x"})),
+            (r#""$number""#, json!("$number")),
+            (r#"{"$number": "1"}"#, json!({"$json": {"$number": "1"}})),
+            (r#"[{"$json": null}]"#, json!([{"$json": {"$json": null}}])),
+            (r#"{"$text": 1, "b": 2}"#, json!({"$text": 1, "b": 2})),
+            (r#"{"$other": 1}"#, json!({"$other": 1})),
+        ] {
+            assert_eq!(parse(text), want, "{text}");
         }
     }
 
     #[test]
     fn what_json_values_cannot_hold_stays_text() {
         let deep = "[".repeat(50_000) + &"]".repeat(50_000);
-        for text in [r#"{"a":1,"a":2}"#, "{", "1 2", "", deep.as_str()] {
-            assert_eq!(parse(text), None);
+        for text in [
+            r#"{"a":1,"a":2}"#,
+            "{",
+            "1 2",
+            "",
+            r#""\ud800""#,
+            r#"{"a" 1}"#,
+            "nul",
+            "[1 2]",
+            "{,}",
+            deep.as_str(),
+        ] {
+            assert_eq!(parse(text), json!({"$text": text}));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_shown_is_what_was_stored(text in r#"(\[|\{"a":|[0-9]{1,20}(\.[0-9]{1,3})?|null|"[a-z$]*"|,|\]|\}){1,9}"#) {
+            // Read again by an ordinary reader, the text that people see is the text that was stored.
+            if let Ok(stored) = serde_json::from_str::<Value>(&text) {
+                let shown = cell::text(&parse(&text)).unwrap();
+                if let Value::String(plain) = stored {
+                    assert_eq!(shown, plain);
+                } else {
+                    assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), stored);
+                }
+            }
         }
     }
 }

@@ -29,7 +29,19 @@ pub(crate) fn message(error: &ServerError, sql: &str) -> String {
             None => error.message.clone(),
         };
     }
-    without_foreign_quotes(&error.message, error.code.starts_with('2'), sql)
+    // A syntax error without a position is one of data that is read as a path, a pattern or an hstore: it quotes scraps.
+    let of_data = error.code.starts_with('2') || error.code == "42601";
+    without_foreign_quotes(&without_bare_value(&error.message, of_data), of_data, sql)
+}
+
+/// Cuts a value that stands without quotes at the end: `date field value out of range: 2026-02-30`.
+fn without_bare_value(message: &str, of_data: bool) -> String {
+    match message.rsplit_once(": ") {
+        Some((before, value)) if of_data && value.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+            format!("{before}: {CUT}")
+        }
+        _ => message.to_owned(),
+    }
 }
 
 /// The hint, which names things and quotes nothing, unless user code wrote it.
@@ -58,8 +70,19 @@ fn without_foreign_quotes(message: &str, literals_only: bool, sql: &str) -> Stri
         return message.split('"').next().unwrap_or_default().to_owned() + CUT;
     };
     let literal = format!("'{}'", quoted.replace('\'', "''"));
-    let own = sql.contains(&literal) || (!literals_only && !quoted.is_empty() && sql.contains(quoted));
+    let own = sql.contains(&literal) || (!literals_only && is_word_of(quoted, sql));
     if own { message.to_owned() } else { format!("{before}\"{CUT}\"{after}") }
+}
+
+/// Whether the text holds this, not as a part of a longer word: a letter is in every text.
+fn is_word_of(quoted: &str, sql: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    !quoted.is_empty()
+        && sql.match_indices(quoted).any(|(at, _)| {
+            let before = sql.get(..at).and_then(|before| before.chars().next_back());
+            let after = sql.get(at + quoted.len()..).and_then(|after| after.chars().next());
+            !before.is_some_and(is_word) && !after.is_some_and(is_word)
+        })
 }
 
 #[cfg(test)]
@@ -124,6 +147,27 @@ mod tests {
                 r#"invalid byte sequence for encoding "UTF8": …"#,
             ),
             ("22P02", None, r#"odd " quote"#, r#"odd …"#),
+            (
+                "42601",
+                None,
+                r#"syntax error at or near "n" of jsonpath input"#,
+                r#"syntax error at or near "…" of jsonpath input"#,
+            ),
+            (
+                "42601",
+                None,
+                r#"syntax error in hstore, near "E" at position 0"#,
+                r#"syntax error in hstore, near "…" at position 0"#,
+            ),
+            ("42P01", None, r#"relation "ill" does not exist"#, r#"relation "…" does not exist"#),
+            ("42P01", None, r#"relation "bills" does not exist"#, r#"relation "bills" does not exist"#),
+            (
+                "2201B",
+                None,
+                "invalid regular expression: quantifier operand invalid",
+                "invalid regular expression: quantifier operand invalid",
+            ),
+            ("22008", None, "date field value out of range: 2026-02-30", "date field value out of range: …"),
         ] {
             let error =
                 ServerError { code: code.into(), message: text.into(), position, ..ServerError::default() };

@@ -27,7 +27,7 @@ pub(crate) struct ResultTypes(Mutex<HashMap<Key, Arc<ResultType>>>);
 const REMEMBERED: usize = 20_000;
 
 /// For each type its name and, for a true array, the base type and the delimiter of its elements. A domain over a domain
-/// is followed to its end.
+/// is followed to its end; an array of records is a pseudo-type to PostgreSQL, and an array to everybody else.
 const LOOK_UP: &str = "\
 SELECT w.oid, w.modifier, pg_catalog.format_type(w.oid, w.modifier), e.typdelim, (
          WITH RECURSIVE base AS (
@@ -38,7 +38,8 @@ SELECT w.oid, w.modifier, pg_catalog.format_type(w.oid, w.modifier), e.typdelim,
          SELECT base.oid FROM base WHERE base.typtype <> 'd')
   FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) AS w(oid, modifier)
   LEFT JOIN pg_catalog.pg_type t ON t.oid = w.oid
-  LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A' AND t.typlen = -1";
+  LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typlen = -1
+        AND (t.typcategory = 'A' OR t.oid = 'pg_catalog._record'::pg_catalog.regtype)";
 
 impl ResultTypes {
     /// The types of these columns, asking the server about those never seen.

@@ -225,6 +225,71 @@ async fn a_name_that_means_an_unlisted_relation_is_told() {
 }
 
 #[tokio::test]
+async fn what_functions_return_and_domains_check_is_told() {
+    let server = Postgres::start();
+    server.psql(SCHEMA);
+    server.psql(
+        "CREATE FUNCTION sales.is_code(text) RETURNS bool LANGUAGE sql AS 'SELECT true';
+         CREATE DOMAIN sales.code AS text CHECK (sales.is_code(VALUE)) CHECK (length(VALUE) < 9);
+         CREATE TABLE sales.held(who sales.customers, whom sales.customers[]); GRANT SELECT ON sales.held TO reader;
+         CREATE FUNCTION sales.f1() RETURNS sales.mood[] LANGUAGE sql AS 'SELECT NULL::sales.mood[]';
+         CREATE FUNCTION sales.f2() RETURNS SETOF sales.orders LANGUAGE sql AS 'SELECT * FROM sales.orders';
+         CREATE FUNCTION sales.f3(a int, OUT b int, INOUT c sales.pair, OUT text[]) LANGUAGE sql AS 'SELECT 1, $2, NULL::text[]';
+         CREATE FUNCTION sales.f4() RETURNS TABLE (x sales.net) LANGUAGE sql AS 'SELECT 1';
+         CREATE FUNCTION sales.f5(anyelement) RETURNS anyarray LANGUAGE sql AS 'SELECT ARRAY[$1]'",
+    );
+    let all = catalogue(&server, &Scope::schemas(["sales"])).await;
+    let returns: Vec<String> = all
+        .functions
+        .iter()
+        .filter(|function| function.name.starts_with('f'))
+        .map(|function| {
+            let returns = function.returns.as_ref().unwrap();
+            let array = |is_array| if is_array { "[]" } else { "" };
+            let columns = returns
+                .columns
+                .iter()
+                .map(|column| format!(" {}:{}{}", column.name, column.type_name, array(column.is_array)));
+            format!("{}{}{}", returns.type_name, array(returns.is_array), columns.collect::<String>())
+        })
+        .collect();
+    assert_eq!(
+        returns,
+        [
+            "sales.mood[]",
+            "sales.orders",
+            "pg_catalog.record b:pg_catalog.int4 c:sales.pair :pg_catalog.text[]",
+            "sales.net x:sales.net",
+            "pg_catalog.anyarray",
+        ]
+    );
+    let checks = |name: &str| all.types.iter().find(|of| of.name.name == name).unwrap().checks.clone();
+    assert_eq!(checks("code"), ["sales.is_code(VALUE)", "(length(VALUE) < 9)"]);
+    assert_eq!(checks("price"), ["(VALUE >= (0)::numeric)"]);
+    assert_eq!(checks("net"), ["(VALUE >= (0)::numeric)"], "the check of the domain under it");
+    assert!(checks("mood").is_empty());
+    let held = all.resolve("held").unwrap();
+    for (name, is_array) in [("who", false), ("whom", true)] {
+        let column = held.column(name).unwrap();
+        assert_eq!(
+            (&column.type_name, column.is_array),
+            (&TableRef::new("sales", "customers"), is_array),
+            "a row type goes by its relation's name"
+        );
+    }
+    assert!(all.types.iter().all(|of| of.name.name != "customers"), "row types are no types of their own");
+    let gate = Gate::new(Arc::new(all), Policy::default());
+    for (sql, approved) in [
+        ("SELECT 1::sales.net, '2'::price", true),
+        ("SELECT 'x'::sales.code", false),
+        ("SELECT (who).id, (whom[1]).id FROM held", true),
+        ("SELECT (who).secret FROM held", false),
+    ] {
+        assert_eq!(gate.check(sql).is_ok(), approved, "{sql}");
+    }
+}
+
+#[tokio::test]
 async fn a_mark_and_a_fingerprint_change_with_the_schema_and_not_with_rows() {
     let server = Postgres::start();
     server.psql(SCHEMA);

@@ -137,6 +137,7 @@ const VETTED: &[Vetted] = &[
                 "gdal",
                 "mapalgebra",
                 "outdb",
+                "pipeline",
                 "rastfrom",
             ],
             &["box2d", "box3d", "geography", "geometry", "geometrytype"],
@@ -158,7 +159,7 @@ const VETTED: &[Vetted] = &[
     Vetted {
         name: "uuid-ossp",
         functions: Only(&[
-            "uuid_generate_v1",
+            // Not uuid_generate_v1: it tells the address of the server's network card.
             "uuid_generate_v1mc",
             "uuid_generate_v3",
             "uuid_generate_v4",

@@ -224,6 +224,12 @@ const PASS_FIRST: &[&str] =
 /// Functions that hand their first argument on as it is, alone or in an array, and do nothing else with it.
 const HANDS_ON: &[&str] = &["any_value array_agg first_value lag last_value lead nth_value"];
 
+/// Functions whose arguments become one type, that of the arrays, rows or columns among them, also where a literal is one.
+const TURNS_TEXT_INTO: &[&str] =
+    &["array_append array_cat array_fill array_position array_positions array_prepend array_remove \
+     array_replace json_populate_record json_populate_recordset jsonb_populate_record \
+     jsonb_populate_recordset lag lead width_bucket"];
+
 /// Functions that look at an argument only to see whether it is NULL.
 const COUNTS: &[&str] = &["count num_nonnulls num_nulls"];
 
@@ -285,6 +291,8 @@ membership! {
     passes_first_argument, PASS_FIRST;
     /// Whether the function hands its first argument on untouched.
     hands_on, HANDS_ON;
+    /// Whether a literal among the arguments becomes a value of another argument's type.
+    turns_text_into, TURNS_TEXT_INTO;
     /// Whether the function only counts values.
     only_counts, COUNTS;
     /// Whether the first argument may name a text search configuration.
@@ -334,17 +342,15 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     crate::scope::nearest(name, words(FUNCTIONS))
 }
 
-/// Columns of the row that a function returns, when it returns one.
+/// Columns of the row that a function of `pg_catalog` returns, when it returns one.
 pub(crate) fn record_columns(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
-        "json_each" | "json_each_text" | "jsonb_each" | "jsonb_each_text" | "each" => &["key", "value"],
+        "json_each" | "json_each_text" | "jsonb_each" | "jsonb_each_text" => &["key", "value"],
         "json_array_elements"
         | "json_array_elements_text"
         | "jsonb_array_elements"
         | "jsonb_array_elements_text" => &["value"],
         "pg_input_error_info" => &["message", "detail", "hint", "sql_error_code"],
-        "st_dump" | "st_dumppoints" | "st_dumprings" | "st_dumpsegments" => &["path", "geom"],
-        "st_hexagongrid" | "st_squaregrid" => &["geom", "i", "j"],
         _ => return None,
     })
 }

@@ -14,6 +14,9 @@ pub(crate) enum Kind {
     Plain,
     /// A type from outside `pg_catalog`, or an array of it.
     Named { name: Arc<TableRef>, array: bool },
+    /// A type into which no text may be turned: a domain whose checks nobody vetted, or one that looks things up. Its
+    /// values themselves are ordinary.
+    Guarded(Arc<TableRef>),
     /// A row with these fields.
     Row(Arc<[Column]>),
     /// An array of such values.
@@ -23,6 +26,16 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// A row whose fields nobody described.
+    pub(crate) fn unknown_row() -> Self {
+        Self::Named { name: Arc::new(TableRef::new("pg_catalog", "record")), array: false }
+    }
+
+    /// Whether it is such a row.
+    pub(crate) fn is_unknown_row(&self) -> bool {
+        matches!(self, Self::Named { name, .. } if name.schema == "pg_catalog" && name.name == "record")
+    }
+
     /// What two values that PostgreSQL gives one type have together. A literal takes the type of the other side.
     pub(crate) fn joined(&self, other: &Self) -> Self {
         match (self, other) {

@@ -1,6 +1,8 @@
 //! A catalogue and a policy, made ready for questions: is this function, operator or type known, and does a type bring
 //! code of its own?
 
+mod checks;
+mod returns;
 mod types;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +16,7 @@ use crate::functions;
 use crate::policy::Policy;
 use crate::rejection::{Refusal, RejectionCode};
 use crate::scope::{Column, STORED_BYTES, STORED_COUNT, Value, nearest};
+use returns::Given;
 
 /// A listed relation with the columns a query sees.
 #[derive(Debug)]
@@ -42,12 +45,20 @@ pub(crate) enum Callee {
     Known,
 }
 
+/// A function from outside `pg_catalog`.
+#[derive(Debug)]
+struct Outside {
+    schema: String,
+    verdict: Verdict,
+    given: Given,
+}
+
 /// The catalogue and the policy, indexed.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     pub(crate) catalogue: Arc<Catalogue>,
     shapes: HashMap<TableRef, Shape>,
-    functions: HashMap<String, Vec<(String, Verdict)>>,
+    functions: HashMap<String, Vec<Outside>>,
     operators: HashSet<(String, String)>,
     overloaded_operators: HashSet<String>,
     types: HashMap<TableRef, TypeObject>,
@@ -57,6 +68,8 @@ pub(crate) struct Vocabulary {
     operated: HashSet<TableRef>,
     /// Types into which somebody defined such casts.
     cast_targets: HashSet<TableRef>,
+    /// Domains whose checks run only code that a text might run as well.
+    checked: HashSet<TableRef>,
 }
 
 impl Vocabulary {
@@ -71,22 +84,29 @@ impl Vocabulary {
             opaque: HashSet::new(),
             operated: HashSet::new(),
             cast_targets: HashSet::new(),
+            checked: HashSet::new(),
             catalogue: Arc::clone(&catalogue),
         };
         vocabulary.index_casts(&catalogue);
         vocabulary.index_operators(&catalogue);
-        for function in &catalogue.functions {
-            vocabulary
-                .functions
-                .entry(function.name.clone())
-                .or_default()
-                .push((function.schema.clone(), verdict(function, policy)));
-        }
+        // A check may call a function, and a function may return a domain: what is checked is known after the first time.
+        vocabulary.index_functions(&catalogue, policy);
+        vocabulary.index_checks(&policy.limits);
+        vocabulary.index_functions(&catalogue, policy);
         for relation in catalogue.iter() {
             let shape = vocabulary.shape_of(relation);
             vocabulary.shapes.insert(relation.table.clone(), shape);
         }
         vocabulary
+    }
+
+    fn index_functions(&mut self, catalogue: &Catalogue, policy: &Policy) {
+        self.functions.clear();
+        for function in &catalogue.functions {
+            let schema = function.schema.clone();
+            let outside = Outside { schema, verdict: verdict(function, policy), given: self.given(function) };
+            self.functions.entry(function.name.clone()).or_default().push(outside);
+        }
     }
 
     fn index_casts(&mut self, catalogue: &Catalogue) {
@@ -243,14 +263,20 @@ impl Vocabulary {
         functions::since(name).is_some_and(|since| self.catalogue.server_version < since * 10_000)
     }
 
+    /// Whether a schema is one of those that the domain reads, or PostgreSQL's own.
+    pub(crate) fn has_schema(&self, schema: &str) -> bool {
+        schema == "pg_catalog" || self.visible(schema)
+    }
+
     fn visible(&self, schema: &str) -> bool {
         self.catalogue.search_path.iter().any(|entry| entry == schema)
     }
 
     fn has_foreign_overload(&self, name: &str) -> bool {
         self.functions.get(name).is_some_and(|overloads| {
-            overloads.iter().any(|(schema, verdict)| {
-                self.visible(schema) && !matches!(verdict, Verdict::Allowed | Verdict::Harmless)
+            overloads.iter().any(|outside| {
+                self.visible(&outside.schema)
+                    && !matches!(outside.verdict, Verdict::Allowed | Verdict::Harmless)
             })
         })
     }
@@ -264,15 +290,17 @@ impl Vocabulary {
         })
     }
 
+    /// The functions from outside `pg_catalog` that a call of this name may mean.
+    fn meant(&self, schema: Option<&str>, name: &str) -> impl Iterator<Item = &Outside> {
+        let overloads = self.functions.get(name).into_iter().flatten();
+        overloads.filter(move |outside| match schema {
+            Some(schema) => schema == outside.schema,
+            None => self.visible(&outside.schema),
+        })
+    }
+
     fn outside_function(&self, schema: Option<&str>, name: &str) -> Result<Callee, Box<Refusal>> {
-        let mut verdicts = self
-            .functions
-            .get(name)
-            .into_iter()
-            .flatten()
-            .filter(|(home, _)| schema.map_or_else(|| self.visible(home), |schema| schema == home))
-            .map(|(_, verdict)| *verdict)
-            .peekable();
+        let mut verdicts = self.meant(schema, name).map(|outside| outside.verdict).peekable();
         if verdicts.peek().is_none() {
             return Err(self.refused_function(schema, name));
         }

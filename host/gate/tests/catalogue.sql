@@ -37,8 +37,16 @@ SELECT json_build_object(
   'functions', (SELECT coalesce(json_agg(json_build_object(
       'schema', n.nspname, 'name', p.proname,
       'arguments', (SELECT coalesce(json_agg(format_type(u.t, NULL) ORDER BY u.n), '[]') FROM unnest(p.proargtypes) WITH ORDINALITY AS u(t, n)),
-      'kind', p.prokind, 'extension', x.extname, 'body', NULL)), '[]')
+      'kind', p.prokind, 'extension', x.extname, 'body', NULL,
+      'returns', json_build_object('type_name', json_build_object('schema', rn.nspname, 'name', r.typname), 'is_array', re.is_array,
+        'columns', (SELECT coalesce(json_agg(json_build_object('name', coalesce(p.proargnames[u.n], ''),
+            'type_name', json_build_object('schema', un.nspname, 'name', ut.typname), 'is_array', ue.is_array) ORDER BY u.n), '[]')
+          FROM ROWS FROM (unnest(p.proallargtypes), unnest(p.proargmodes)) WITH ORDINALITY AS u(t, m, n)
+          JOIN element ue ON ue.oid = u.t JOIN pg_type ut ON ut.oid = CASE WHEN ue.is_array THEN ue.of ELSE ue.oid END
+          JOIN pg_namespace un ON un.oid = ut.typnamespace WHERE u.m IN ('o', 'b', 't'))))), '[]')
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    JOIN element re ON re.oid = p.prorettype JOIN pg_type r ON r.oid = CASE WHEN re.is_array THEN re.of ELSE re.oid END
+    JOIN pg_namespace rn ON rn.oid = r.typnamespace
     LEFT JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
     LEFT JOIN pg_extension x ON x.oid = d.refobjid
     WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')),
@@ -64,7 +72,8 @@ SELECT json_build_object(
       'name', json_build_object('schema', n.nspname, 'name', t.typname),
       'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' WHEN 'c' THEN 'composite' WHEN 'r' THEN 'range' WHEN 'm' THEN 'range' ELSE 'base' END,
       'base', CASE WHEN t.typtype = 'd' THEN json_build_object('schema', bn.nspname, 'name', b.typname) END,
-      'has_checks', EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = t.oid),
+      'has_checks', EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = t.oid AND k.contype = 'c'),
+      'checks', (SELECT coalesce(json_agg(pg_get_expr(k.conbin, 0)), '[]') FROM pg_constraint k WHERE k.contypid = t.oid AND k.contype = 'c'),
       'attributes', (SELECT coalesce(json_agg(json_build_object('schema', an.nspname, 'name', at.typname) ORDER BY a.attnum), '[]')
         FROM pg_attribute a JOIN pg_type at ON at.oid = a.atttypid JOIN pg_namespace an ON an.oid = at.typnamespace
         WHERE t.typrelid <> 0 AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped),

@@ -117,6 +117,63 @@ fn an_operator_that_postgresql_has_is_not_called_unknown() {
     }
 }
 
+/// Functions that give another value each time and are allowed: they read a clock or a source of chance and nothing else.
+/// `ts_rewrite` runs a text as SQL in one of its forms, which the gate refuses by its number of arguments.
+const LOOKED_AT: &[&str] = &[
+    "array_sample",
+    "array_shuffle",
+    "clock_timestamp",
+    "gen_random_uuid",
+    "random",
+    "random_normal",
+    "timeofday",
+    "ts_rewrite",
+    "uuidv4",
+    "uuidv7",
+];
+
+/// Each function of the server is tried, called with nothing: what is allowed only computes.
+#[test]
+fn every_function_of_the_server_that_is_allowed_only_computes() {
+    let Some(server) = Server::start() else { return };
+    let ask = |what: &str| {
+        let (names, complaints) = server.psql("postgres", "owner", what);
+        assert!(names.lines().count() > 5, "{complaints}");
+        names.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let gate = Gate::new(
+        Arc::new(airlock_types::Catalogue { server_version: 180_000, ..Default::default() }),
+        Policy::default(),
+    );
+    let allowed = |name: &str| match gate.check(&format!("SELECT pg_catalog.\"{name}\"(NULL, NULL, NULL)")) {
+        Ok(_) => true,
+        // These words are of a call whose name is allowed.
+        Err(rejection) => matches!(rejection.code.as_str(), "large-value" | "forbidden-type"),
+    };
+    let from = "FROM pg_proc p WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind <> 'p'";
+    for name in ask(&format!("SELECT DISTINCT proname {from} AND provolatile = 'v'")) {
+        assert!(!allowed(&name) || LOOKED_AT.contains(&name.as_str()), "{name} is volatile");
+    }
+    // Code behind types, indexes, aggregates and languages, and what takes names of things of the database.
+    let internal = "EXISTS (SELECT FROM unnest(proargtypes || prorettype) AS a(t)
+        WHERE t IN ('internal'::regtype, 'cstring'::regtype, 'trigger'::regtype, 'event_trigger'::regtype,
+          'regclass'::regtype, 'regproc'::regtype, 'regtype'::regtype, 'regrole'::regtype, 'aclitem'::regtype,
+          'refcursor'::regtype, 'txid_snapshot'::regtype, 'pg_snapshot'::regtype))";
+    let mut refused = 0;
+    for name in ask(&format!("SELECT proname {from} GROUP BY 1 HAVING bool_and({internal})")) {
+        // `pg_typeof` and COLLATION FOR tell of their argument, which the text shows anyway.
+        assert!(!allowed(&name) || name == "pg_typeof", "{name} is internal");
+        refused += 1;
+    }
+    assert!(refused > 500, "only {refused} were tried");
+    // What can be executed by nobody but a superuser or a member of a role, whatever it says of itself.
+    for name in ask(&format!(
+        "SELECT DISTINCT proname {from} AND NOT has_function_privilege('pg_monitor', oid, 'EXECUTE')"
+    )) {
+        assert!(!allowed(&name), "{name} is not for everybody");
+    }
+}
+
 #[test]
 fn what_is_approved_can_be_planned() {
     let Some(server) = Server::start() else { return };

@@ -53,11 +53,11 @@ const FORMS: &[(&str, &str)] = &[
     ("h", "(SELECT $ AS h FROM @ UNION SELECT NULL) q"),
     ("h", "(SELECT $ AS h FROM @ INTERSECT SELECT $ FROM @) q"),
     ("h", "(SELECT $ AS h FROM @ EXCEPT SELECT nullif($, NULL) FROM @) q"),
-    ("h", "@ x, LATERAL (VALUES (1, NULL), (2, $)) v(n, h)"),
-    ("h", "@ x, LATERAL (VALUES (nullif($, NULL))) v(h)"),
-    ("h", "@ x, unnest(ARRAY[$]) h"),
-    ("h", "@ x, nullif($, NULL) h"),
-    ("h", "@ x, ROWS FROM (coalesce($, NULL)) AS r(h)"),
+    ("h", "@, LATERAL (VALUES (1, NULL), (2, $)) v(n, h)"),
+    ("h", "@, LATERAL (VALUES (nullif($, NULL))) v(h)"),
+    ("h", "@, unnest(ARRAY[$]) h"),
+    ("h", "@, nullif($, NULL) h"),
+    ("h", "@, ROWS FROM (coalesce($, NULL)) AS r(h)"),
     ("h", "(SELECT $ AS h FROM @) a FULL JOIN (SELECT $ AS h FROM @) b USING (h)"),
     ("h", "(SELECT $ AS h FROM @) a NATURAL JOIN (SELECT nullif($, NULL) AS h FROM @) b"),
     ("j.h", "((SELECT $ AS h FROM @) a CROSS JOIN (SELECT 1 AS n) b) AS j"),
@@ -197,6 +197,63 @@ fn other_ways_to_such_a_value() {
         match gate.check(sql) {
             Err(rejection) => assert_eq!(rejection.code.as_str(), "opaque-column", "{sql}: {rejection}"),
             Ok(_) => panic!("{sql}: approved"),
+        }
+    }
+}
+
+#[test]
+fn what_an_allowed_function_returns_is_judged_by_its_type() {
+    crossed("home_of(1)", "shop.visits", TEXT_SINKS);
+    crossed("(shop.visits_of(1)).home", "shop.visits", TEXT_SINKS);
+    crossed("f.home", "(SELECT * FROM shop.visits_of(1)) AS f", TEXT_SINKS);
+    crossed("homes", "(SELECT homes()) AS f(homes)", TEXT_SINKS);
+    crossed("(shop.moods_of(1))[1]", "shop.visits", JSON_SINKS);
+    crossed("m", "unnest(shop.moods_of(1)) AS m", JSON_SINKS);
+    crossed("untold(1)", "shop.visits", TEXT_SINKS);
+    crossed("secrets_of(1)", "shop.visits", TEXT_SINKS);
+}
+
+#[test]
+fn other_ways_to_such_a_value_of_a_function() {
+    let gate = shop::gate(180_000);
+    for (sql, code) in [
+        ("SELECT same(home) FROM customers", "opaque-column"),
+        ("SELECT f::text FROM homes() f", "opaque-column"),
+        ("SELECT homes::text FROM homes()", "opaque-column"),
+        ("SELECT f::text FROM visits_of(1) f", "opaque-column"),
+        ("SELECT upper(secrets_of(1)::text)", "opaque-column"),
+        ("SELECT (secrets_of(1)).id", "unknown-column"),
+        ("SELECT f.secret FROM secrets_of(1) f", "unknown-column"),
+        ("SELECT untold(1) = untold(2)", "opaque-column"),
+        ("SELECT DISTINCT untold(1)", "opaque-column"),
+        ("SELECT count(*) FROM visits GROUP BY untold(id)", "opaque-column"),
+        ("SELECT * FROM anything()", "unsupported-syntax"),
+        ("SELECT a::text FROM anything() AS f(a shop.address)", "opaque-column"),
+        ("SELECT * FROM anything() AS f(a shop.email)", "forbidden-type"),
+        ("SELECT home FROM ROWS FROM (visits_of(1), moods_of(2)) AS f, upper(f.home::text)", "opaque-column"),
+    ] {
+        match gate.check(sql) {
+            Err(rejection) => assert_eq!(rejection.code.as_str(), code, "{sql}: {rejection}"),
+            Ok(_) => panic!("{sql}: approved"),
+        }
+    }
+    for sql in [
+        "SELECT home_of(1), (home_of(1)).city, count(home_of(1)), home_of(1) IS NULL",
+        "SELECT city FROM homes()",
+        "SELECT h.city || 'x' FROM homes() AS h",
+        "SELECT f.n + 1, home, (home).city FROM visits_of(1) f WHERE n > 1",
+        "SELECT (visits_of(1)).n, (visits_of(1)).home",
+        "SELECT n FROM shop.visits_of(1) AS f(n, h) WHERE h IS NOT NULL",
+        "SELECT same(id) + 1, same(name) || 'x' FROM customers",
+        "SELECT total + 1, total_of.total FROM total_of(1, 'x')",
+        "SELECT t.total, t FROM total_of(1, 'x') AS t",
+        "SELECT total_of(1, 'x') * 2, net_price(3) + 1",
+        "SELECT a + 1 FROM anything() AS f(a int)",
+        "SELECT untold(1), count(untold(1)), secrets_of(1)",
+        "SELECT key || value FROM each('a=>1')",
+    ] {
+        if let Err(rejection) = gate.check(sql) {
+            panic!("{sql}: {}: {rejection}", rejection.code);
         }
     }
 }

@@ -48,6 +48,7 @@ fn the_examples_are_a_pack() {
         kind: 'f',
         extension: None,
         body: Some(ContentHash::of("test")),
+        returns: None,
     });
     let knowledge =
         Knowledge::new(&pack, Arc::new(catalogue), Vec::new()).unwrap_or_else(|report| panic!("{report}"));

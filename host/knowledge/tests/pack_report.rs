@@ -44,6 +44,7 @@ fn schema() -> Arc<Catalogue> {
         kind: 'f',
         extension: None,
         body: Some(ContentHash::of("now")),
+        returns: None,
     });
     Arc::new(catalogue)
 }

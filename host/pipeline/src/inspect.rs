@@ -142,11 +142,7 @@ fn question_of(literal: &ComparedLiteral) -> String {
 
 /// A cell as text; NULL is absent.
 pub(crate) fn cell(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
+    airlock_types::cell::text(value)
 }
 
 #[cfg(test)]

@@ -61,7 +61,18 @@ export function wantsSeparators(column, values) {
   return !IDENTITY_NAME.test(text(column.name)) && values.some((value) => (NUMBER.exec(text(value))?.[2].length ?? 0) > 4);
 }
 
-export const asText = (value) => (value !== null && typeof value === "object" ? JSON.stringify(value) : text(value));
+// What plain JSON would lose is marked: {"$number": "digits"}, {"$text": "..."}, {"$json": value}. People see what is stored.
+const written = (value, stored = false) => {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => written(item)).join(",")}]`;
+  const fields = Object.entries(value);
+  const [[key, inside] = []] = fields.length === 1 && !stored ? fields : [];
+  if ((key === "$number" || key === "$text") && typeof inside === "string") return inside;
+  if (key === "$json") return written(inside, true);
+  return `{${fields.map(([name, item]) => `${JSON.stringify(name)}:${written(item)}`).join(",")}}`;
+};
+
+export const asText = (value) => (value !== null && typeof value === "object" ? written(value) : text(value));
 
 export function compact(value) {
   const size = Math.abs(value);

@@ -124,10 +124,9 @@ const CELL: usize = 48;
 
 /// Rows as an aligned table; NULL is shown apart from an empty text.
 fn table(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
-    let cell = |value: &Value| match value {
-        Value::Null => "NULL".to_owned(),
-        Value::String(text) => airlock_types::text::shorten(&text.replace(['\n', '\r', '\t'], " "), CELL),
-        other => airlock_types::text::shorten(&other.to_string(), CELL),
+    let cell = |value: &Value| match airlock_types::cell::text(value) {
+        None => "NULL".to_owned(),
+        Some(text) => airlock_types::text::shorten(&text.replace(['\n', '\r', '\t'], " "), CELL),
     };
     let rows: Vec<Vec<String>> = answer.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let width = |at: usize, name: &str| {

@@ -29,8 +29,8 @@ pub struct Catalogue {
     pub types: Vec<TypeObject>,
     /// Installed extensions.
     pub extensions: Vec<String>,
-    /// Relations of any kind that are not listed but that an unqualified name finds before a listed one of the same
-    /// name, on the search path or in `pg_catalog`: such a name must be qualified.
+    /// Relations of any kind that are not listed but that an unqualified name finds before a listed one, or before a
+    /// type, of the same name, on the search path or in `pg_catalog`: such a name must be qualified.
     #[serde(default)]
     pub shadowing: Vec<TableRef>,
 }
@@ -238,6 +238,31 @@ pub struct FunctionObject {
     pub extension: Option<String>,
     /// SHA-256 of its definition; absent when the reader may not read it.
     pub body: Option<ContentHash>,
+    /// What it returns; absent in catalogues that do not say.
+    #[serde(default)]
+    pub returns: Option<Returns>,
+}
+
+/// What a function returns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Returns {
+    /// Its type, `record` of `pg_catalog` when only `columns` tells; for an array the element's.
+    pub type_name: TableRef,
+    /// Whether it is an array of that type.
+    pub is_array: bool,
+    /// Its `OUT` arguments and the columns of `RETURNS TABLE`, in their order.
+    pub columns: Vec<ReturnedColumn>,
+}
+
+/// An `OUT` argument, or a column of `RETURNS TABLE`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReturnedColumn {
+    /// Its name; empty when it has none.
+    pub name: String,
+    /// Its type; for an array the element's.
+    pub type_name: TableRef,
+    /// Whether it is an array of that type.
+    pub is_array: bool,
 }
 
 impl FunctionObject {
@@ -303,8 +328,12 @@ pub struct TypeObject {
     pub kind: TypeKind,
     /// The type under a domain.
     pub base: Option<TableRef>,
-    /// Whether a domain has CHECK constraints, which are code that a cast runs.
+    /// Whether a domain, or one under it, has CHECK constraints, which are code that a cast runs.
     pub has_checks: bool,
+    /// Those constraints as expressions over `VALUE`, every name that is not of `pg_catalog` with its schema. Empty
+    /// when they could not be read.
+    #[serde(default)]
+    pub checks: Vec<String>,
     /// Types of a composite's attributes.
     pub attributes: Vec<TableRef>,
     /// Names of a composite's attributes, in the same order.

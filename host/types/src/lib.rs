@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod catalogue;
+pub mod cell;
 pub mod clock;
 pub mod failure;
 pub mod ids;

@@ -70,6 +70,13 @@ fn same_value(value: &Value, own: Option<&str>, of: &str) -> bool {
     if let Some(element) = of.strip_suffix("[]") {
         return match (value, elements(own)) {
             (Value::Array(values), Some(texts)) => same_elements(values, &texts, element),
+            // Subscripts that do not begin at 1 stand before the elements.
+            (Value::Object(array), None) => own.split_once("]=").is_some_and(|(bounds, own)| {
+                let lower = bounds.trim_start_matches('[').split("][").filter_map(|of| of.split(':').next());
+                let lower: Vec<Value> = lower.filter_map(|lower| serde_json::from_str(lower).ok()).collect();
+                array.get("lower") == Some(&Value::from(lower))
+                    && array.get("values").is_some_and(|values| same_value(values, Some(own), of))
+            }),
             (Value::String(text), _) => text == own,
             _ => false,
         };
@@ -91,7 +98,7 @@ fn is_next_to(value: f64, own: f64) -> bool {
     value == own || value.next_up() == own || value.next_down() == own
 }
 
-/// Numbers that a reader would change are strings of their digits.
+/// The marks of what a reader would lose are taken off first.
 fn same_json(value: &Value, own: &str) -> bool {
     fn same(value: &Value, own: &Value) -> bool {
         match (value, own) {
@@ -106,13 +113,16 @@ fn same_json(value: &Value, own: &str) -> bool {
                 (Some(value), Some(own)) => is_next_to(value, own),
                 _ => value == own,
             },
-            (Value::String(digits), Value::Number(own)) => digits.parse::<f64>().ok() == own.as_f64(),
             (value, own) => value == own,
         }
     }
-    match serde_json::from_str::<Value>(own) {
-        Ok(parsed) => same(value, &parsed) || value.as_str() == Some(own),
-        Err(_) => value.as_str() == Some(own),
+    let shown = match value {
+        Value::String(_) => value.to_string(),
+        other => airlock_types::cell::text(other).unwrap_or_default(),
+    };
+    match (serde_json::from_str::<Value>(&shown), serde_json::from_str::<Value>(own)) {
+        (Ok(value), Ok(own)) => same(&value, &own),
+        _ => shown == own,
     }
 }
 
@@ -204,7 +214,18 @@ mod tests {
             (json!([[1, null], [2, 3]]), Some("{{1,NULL},{2,3}}"), "integer[]", true),
             (json!(["NULL", null, "a \"b\""]), Some(r#"{"NULL",NULL,"a \"b\""}"#), "text[]", true),
             (json!([1]), Some("{1,2}"), "integer[]", false),
-            (json!("[0:0]={1}"), Some("[0:0]={1}"), "integer[]", true),
+            (json!({"lower": [0], "values": [1]}), Some("[0:0]={1}"), "integer[]", true),
+            (json!({"lower": [1], "values": [1]}), Some("[0:0]={1}"), "integer[]", false),
+            (json!({"$json": null}), Some("null"), "jsonb", true),
+            (json!(null), Some("null"), "jsonb", false),
+            (json!("x"), Some("\"x\""), "jsonb", true),
+            (
+                json!({"a": {"$number": "9007199254740993"}}),
+                Some(r#"{"a": 9007199254740993}"#),
+                "jsonb",
+                true,
+            ),
+            (json!({"$text": r#"{"a":1,"a":2}"#}), Some(r#"{"a":1,"a":2}"#), "json", true),
         ] {
             assert_eq!(same_value(&value, own, of), want, "{value} {own:?} {of}");
         }

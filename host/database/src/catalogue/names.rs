@@ -9,8 +9,9 @@ use postgres_protocol::message::backend::DataRowBody;
 use super::Record;
 use crate::error::DatabaseError;
 
-/// Every type but row types of relations and their arrays, with the attributes of composites. Only CHECK
-/// constraints count: newer servers keep NOT NULL of a domain among its constraints as well.
+/// Every type, with the attributes of composites and the checks of domains. Only CHECK constraints count: newer servers
+/// keep NOT NULL of a domain among its constraints as well. Only `pg_catalog` is on the path when they are printed, so
+/// every other name in them has its schema.
 pub(super) const TYPES: &str = "\
 SELECT t.oid, n.nspname, t.typname, t.typtype, t.typcategory,
        CASE WHEN t.typcategory = 'A' AND t.typlen = -1 THEN t.typelem ELSE 0 END,
@@ -23,16 +24,16 @@ SELECT t.oid, n.nspname, t.typname, t.typtype, t.typcategory,
           FROM pg_catalog.pg_attribute a
          WHERE a.attrelid = t.typrelid AND t.typtype = 'c' AND a.attnum > 0 AND NOT a.attisdropped),
        x.extname,
-       n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast', 'airlock') AND n.nspname !~ '^pg_temp'
+       n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast', 'airlock') AND n.nspname !~ '^pg_temp',
+       c.relkind IS NOT NULL AND c.relkind <> 'c',
+       (SELECT pg_catalog.json_agg(pg_catalog.pg_get_expr(k.conbin, 0) ORDER BY k.conname)
+          FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid AND k.contype = 'c')
   FROM pg_catalog.pg_type t
   JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
   LEFT JOIN pg_catalog.pg_class c ON c.oid = t.typrelid
-  LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
-  LEFT JOIN pg_catalog.pg_class ec ON ec.oid = e.typrelid
   LEFT JOIN pg_catalog.pg_depend d
          ON d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
   LEFT JOIN pg_catalog.pg_extension x ON x.oid = d.refobjid
- WHERE (c.oid IS NULL OR c.relkind = 'c') AND (ec.oid IS NULL OR ec.relkind = 'c')
  ORDER BY n.nspname, t.typname";
 
 pub(super) const ENUM_LABELS: &str = "\
@@ -49,6 +50,9 @@ struct Type {
     attribute_names: Vec<String>,
     extension: Option<String>,
     is_foreign: bool,
+    /// Whether it is the row type of a relation.
+    is_row: bool,
+    checks: Vec<String>,
 }
 
 /// All types of the database.
@@ -87,6 +91,8 @@ impl Types {
                 attribute_names: record.texts(9),
                 extension: record.optional(10),
                 is_foreign: record.flag(11),
+                is_row: record.flag(12),
+                checks: record.texts(13),
             };
             all.by_oid.insert(oid, described);
             all.order.push(oid);
@@ -101,7 +107,7 @@ impl Types {
     /// What a column of this type is.
     pub(super) fn column(&self, oid: u32) -> ColumnType {
         let Some(declared) = self.by_oid.get(&oid) else {
-            // The row type of a relation.
+            // A type that was made after the types were read.
             let name = TableRef::new("pg_catalog", "record");
             return ColumnType { name, is_array: false, family: TypeFamily::Other, enum_labels: Vec::new() };
         };
@@ -122,12 +128,13 @@ impl Types {
         }
     }
 
-    /// The types outside `pg_catalog`, arrays left out.
+    /// The types outside `pg_catalog`, arrays and row types of relations left out.
     pub(super) fn objects(&self) -> Vec<TypeObject> {
         self.order
             .iter()
             .filter_map(|oid| {
-                let described = self.by_oid.get(oid).filter(|t| t.is_foreign && t.element == 0)?;
+                let described =
+                    self.by_oid.get(oid).filter(|t| t.is_foreign && t.element == 0 && !t.is_row)?;
                 let kind = match described.letter {
                     'e' => TypeKind::Enum,
                     'd' => TypeKind::Domain,
@@ -140,6 +147,7 @@ impl Types {
                     kind,
                     base: (kind == TypeKind::Domain).then(|| self.element_name(described.base)),
                     has_checks: self.domains(*oid).any(|domain| domain.has_checks),
+                    checks: self.checks(*oid),
                     attributes: described.attributes.iter().map(|oid| self.element_name(*oid)).collect(),
                     attribute_names: described.attribute_names.clone(),
                     extension: described.extension.clone(),
@@ -148,7 +156,15 @@ impl Types {
             .collect()
     }
 
-    /// The type's name, an array's element's; a row type of a relation is `record`, so that no place is lost.
+    /// The checks of a domain and of those under it; none when one of them cannot be read.
+    fn checks(&self, oid: u32) -> Vec<String> {
+        if self.domains(oid).any(|domain| domain.has_checks && domain.checks.is_empty()) {
+            return Vec::new();
+        }
+        self.domains(oid).flat_map(|domain| domain.checks.iter().cloned()).collect()
+    }
+
+    /// The type's name, an array's element's; one that is not known is `record`, so that no place is lost.
     fn element_name(&self, oid: u32) -> TableRef {
         match self.by_oid.get(&oid) {
             Some(described) => self.by_oid.get(&described.element).unwrap_or(described).name.clone(),

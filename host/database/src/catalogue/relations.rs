@@ -93,17 +93,21 @@ pub(super) const FOREIGN_KEYS: &str = concat!(
  ORDER BY l.oid, k.conname"
 );
 
-/// Relations that are not listed and have the name of one that is. Indexes, sequences and composite types have names in
-/// the same space, and the reader needs no grant to stumble over one.
+/// Relations that are not listed and have the name of one that is, or, having a row type, of a type. Indexes, sequences
+/// and composite types have names in the same space, and the reader needs no grant to stumble over one.
 pub(super) const NAMESAKES: &str = concat!(
     listed!(),
-    "SELECT n.nspname, c.relname
+    "SELECT n.nspname, c.relname, c.reltype <> 0 AND c.relkind <> 'c'
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relname IN (SELECT l.relname FROM listed l) AND c.oid NOT IN (SELECT l.oid FROM listed l)
+ WHERE c.oid NOT IN (SELECT l.oid FROM listed l)
+   AND (c.relname IN (SELECT l.relname FROM listed l)
+        OR c.reltype <> 0 AND c.relkind <> 'c' AND c.relname IN (
+             SELECT t.typname FROM pg_catalog.pg_type t LEFT JOIN pg_catalog.pg_class r ON r.oid = t.typrelid
+              WHERE t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace AND (r.oid IS NULL OR r.relkind = 'c')))
  ORDER BY c.relname, n.nspname"
 );
 
-/// The namesakes that an unqualified name finds before the listed relation.
+/// The namesakes that an unqualified name finds before the listed relation, or before the type.
 pub(super) fn shadowing(
     namesakes: &[DataRowBody],
     catalogue: &Catalogue,
@@ -111,11 +115,18 @@ pub(super) fn shadowing(
     let rank = |schema: &str| catalogue.search_path.iter().position(|entry| entry == schema);
     let mut found = Vec::new();
     for row in namesakes {
-        let namesake = Record::read(row)?.table(0, 1);
-        let Some(listed) = catalogue.resolve(&namesake.name) else { continue };
-        let first = namesake.schema == "pg_catalog"
-            || rank(&namesake.schema).is_some_and(|rank_here| Some(rank_here) < rank(&listed.table.schema));
-        if first {
+        let record = Record::read(row)?;
+        let namesake = record.table(0, 1);
+        let before = |other: &TableRef| {
+            namesake.schema == "pg_catalog"
+                || rank(&namesake.schema)
+                    .is_some_and(|here| rank(&other.schema).is_some_and(|rank| here < rank))
+        };
+        // A row type hides a type of its name as a relation hides a relation.
+        let mut types = catalogue.types.iter().filter(|of| record.flag(2) && of.name.name == namesake.name);
+        if catalogue.resolve(&namesake.name).is_some_and(|listed| before(&listed.table))
+            || types.any(|of| before(&of.name))
+        {
             found.push(namesake);
         }
     }

@@ -24,14 +24,19 @@ impl Vocabulary {
             return Kind::Named { name: Arc::new(name.clone()), array };
         }
         match self.types.get(name) {
-            Some(TypeObject { kind: TypeKind::Domain, base: Some(base), .. }) if base != name => {
-                self.kind(base, array)
+            Some(object @ TypeObject { kind: TypeKind::Domain, base: Some(base), .. }) if base != name => {
+                match self.kind(base, array) {
+                    Kind::Plain if !self.castable_object(object, 0) => guarded(name, array),
+                    kind => kind,
+                }
             }
             Some(TypeObject { kind: TypeKind::Composite, .. }) => {
                 Kind::Named { name: Arc::new(name.clone()), array }
             }
             Some(_) => Kind::Plain,
-            None if name.schema == "pg_catalog" => Kind::Plain,
+            None if name.schema == "pg_catalog" && name.name != "record" => {
+                if functions::is_internal_type(&name.name) { guarded(name, array) } else { Kind::Plain }
+            }
             None => Kind::Named { name: Arc::new(name.clone()), array },
         }
     }
@@ -75,13 +80,35 @@ impl Vocabulary {
         self.operated_within(kind, 0, &mut { TYPES_LOOKED_AT })
     }
 
-    fn operated_within(&self, kind: &Kind, depth: usize, budget: &mut usize) -> bool {
+    /// Whether a text that is turned into such a value may run code that nobody vetted.
+    pub(crate) fn is_guarded(&self, kind: &Kind) -> bool {
+        self.guarded_within(kind, 0, &mut { TYPES_LOOKED_AT })
+    }
+
+    fn guarded_within(&self, kind: &Kind, depth: usize, budget: &mut usize) -> bool {
         *budget = budget.saturating_sub(1);
         if depth > COMPOSITE_DEPTH || *budget == 0 {
             return true;
         }
         match kind {
             Kind::Plain => false,
+            Kind::Guarded(_) => true,
+            Kind::ArrayOf(of) => self.guarded_within(of, depth + 1, budget),
+            Kind::Either(kinds) => kinds.iter().any(|kind| self.guarded_within(kind, depth + 1, budget)),
+            Kind::Row(columns) => {
+                columns.iter().any(|column| self.guarded_within(&column.value.kind, depth + 1, budget))
+            }
+            Kind::Named { name, .. } => !self.castable(name, 0),
+        }
+    }
+
+    fn operated_within(&self, kind: &Kind, depth: usize, budget: &mut usize) -> bool {
+        *budget = budget.saturating_sub(1);
+        if depth > COMPOSITE_DEPTH || *budget == 0 {
+            return true;
+        }
+        match kind {
+            Kind::Plain | Kind::Guarded(_) => false,
             Kind::ArrayOf(of) => self.operated_within(of, depth + 1, budget),
             Kind::Either(kinds) => kinds.iter().any(|kind| self.operated_within(kind, depth + 1, budget)),
             Kind::Row(columns) => {
@@ -90,6 +117,7 @@ impl Vocabulary {
             Kind::Named { name, .. } => {
                 let row = Kind::Named { name: Arc::clone(name), array: false };
                 self.operated.contains(&**name)
+                    || row.is_unknown_row()
                     || self
                         .fields(&row)
                         .is_some_and(|fields| self.operated_within(&Kind::Row(fields), depth + 1, budget))
@@ -103,7 +131,7 @@ impl Vocabulary {
             return true;
         }
         match kind {
-            Kind::Plain => false,
+            Kind::Plain | Kind::Guarded(_) => false,
             Kind::ArrayOf(of) => self.opaque_within(of, by_fields, depth + 1, budget),
             Kind::Either(kinds) => {
                 kinds.iter().any(|kind| self.opaque_within(kind, by_fields, depth + 1, budget))
@@ -140,13 +168,18 @@ impl Vocabulary {
                 return Err(forbidden_type(name));
             }
         }
-        let found =
-            match schema {
-                Some(schema) => Some(TableRef::new(schema, name)),
-                None => self.catalogue.search_path.iter().map(|schema| TableRef::new(schema, name)).find(
-                    |candidate| self.types.contains_key(candidate) || self.shapes.contains_key(candidate),
-                ),
-            };
+        let found = match schema {
+            Some(schema) => Some(TableRef::new(schema, name)),
+            // What only begins like a name of PostgreSQL's own might be a row type of its catalogue.
+            None if name.starts_with("pg_") => None,
+            None => self.catalogue.search_path.iter().map(|schema| TableRef::new(schema, name)).find(
+                |candidate| {
+                    self.types.contains_key(candidate)
+                        || self.shapes.contains_key(candidate)
+                        || self.catalogue.shadowing.contains(candidate)
+                },
+            ),
+        };
         let unknown = || {
             let shown = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
             Refusal::new(RejectionCode::UnknownType, format!("there is no known type {shown}"))
@@ -184,13 +217,18 @@ impl Vocabulary {
         match object.kind {
             TypeKind::Enum => true,
             TypeKind::Domain => {
-                (vetted || !object.has_checks)
+                (vetted || !object.has_checks || self.checked.contains(&object.name))
                     && object.base.as_ref().is_some_and(|base| self.castable(base, depth + 1))
             }
             TypeKind::Composite => object.attributes.iter().all(|of| self.castable(of, depth + 1)),
             TypeKind::Base | TypeKind::Range => vetted,
         }
     }
+}
+
+fn guarded(name: &TableRef, array: bool) -> Kind {
+    let one = Kind::Guarded(Arc::new(name.clone()));
+    if array { Kind::ArrayOf(Box::new(one)) } else { one }
 }
 
 fn forbidden_type(name: &str) -> Box<Refusal> {

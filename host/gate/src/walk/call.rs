@@ -14,7 +14,7 @@ use crate::vocabulary::Callee;
 impl Walk<'_> {
     /// A function in FROM: only calls stand there, and special forms that read like one.
     pub(super) fn function_in_from(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
-        self.computed(node, scope)
+        self.output(node, scope)
     }
 
     pub(super) fn call(&mut self, call: &FuncCall, scope: &Scope<'_>) -> Checked<Value> {
@@ -34,6 +34,11 @@ impl Walk<'_> {
         self.facts.function(self.as_written(schema, name, call.location));
 
         let values = self.arguments(call, name, callee, scope)?;
+        // Of lag and lead only the third argument is such a value.
+        let others = values.len() > if matches!(name, "lag" | "lead") { 2 } else { 1 };
+        if callee == Callee::Builtin && others && functions::turns_text_into(name) {
+            self.not_turned_into(&values, call.location)?;
+        }
         for node in &call.agg_order {
             let sort = self.sort_by(node)?;
             if let Some(node) = inner(&sort.node) {
@@ -48,18 +53,33 @@ impl Walk<'_> {
             self.computed(node, scope)?;
         }
         if let Some(window) = &call.over {
-            self.window(window, scope)?;
+            self.over(window, scope)?;
         }
         let bytes = match callee {
             Callee::Builtin => self.built_bytes(call, name, &values)?,
-            Callee::Known => values.iter().fold(32_u64, |sum, value| sum.saturating_add(value.bytes)),
+            Callee::Known => self.bytes_of_known(call, name, &values)?,
         };
         let count = match callee {
             Callee::Builtin => self.count_of_call(call, name, &values),
             Callee::Known => counts::largest(&values).max(STORED_COUNT),
         };
-        let kind = self.result_kind(name, callee, values);
+        let kind = match callee {
+            Callee::Builtin => self.result_kind(name, values),
+            Callee::Known => self.vocabulary.returned(schema, name, values.iter()),
+        };
         Ok(Value { kind, origin: None, bytes, count })
+    }
+
+    /// The name and schema of the function, and whose code it is; None when it is no call that could be read before.
+    pub(super) fn callee<'n>(&self, node: &'n NodeEnum) -> Option<(Callee, Option<&'n str>, &'n str)> {
+        let NodeEnum::FuncCall(call) = node else { return None };
+        let parts = strings(&call.funcname)?;
+        let (schema, name) = match parts.as_slice() {
+            [name] => (None, *name),
+            [.., schema, name] => (Some(*schema), *name),
+            [] => return None,
+        };
+        Some((self.vocabulary.function(schema, name).ok()?, schema, name))
     }
 
     /// The name as the text has it: the grammar puts `pg_catalog` before names that it makes up.
@@ -135,6 +155,9 @@ impl Walk<'_> {
             .at(call.location)
             .hint("Write ts_rewrite(query, target, substitute)."));
         }
+        if callee == Callee::Known && name == "st_transform" {
+            self.known_projection(call, &values)?;
+        }
         if name == "unaccent" && call.args.len() > 1 {
             return Err(Refusal::new(
                 RejectionCode::ForbiddenFunction,
@@ -146,6 +169,44 @@ impl Walk<'_> {
         Ok(values)
     }
 
+    /// Refuses to mix values of a type into which no text may be turned with others: a literal beside them becomes one.
+    pub(super) fn not_turned_into(&self, values: &[Value], location: i32) -> Checked<()> {
+        let Some(guarded) = values.iter().find(|value| self.vocabulary.is_guarded(&value.kind)) else {
+            return Ok(());
+        };
+        let what =
+            guarded.origin.as_ref().map_or_else(|| "this value".to_owned(), |column| column.to_string());
+        let message = format!("{what} has a type whose checks nobody vetted: no other value may become one");
+        Err(Refusal::new(RejectionCode::ForbiddenType, message)
+            .at(location)
+            .hint("Cast it to its base type first, such as (column)::text."))
+    }
+
+    /// A projection by number: one that a text describes may name files of the server.
+    fn known_projection(&self, call: &FuncCall, values: &[Value]) -> Checked<()> {
+        let is_integer = |value: &Value| {
+            value.origin.as_ref().is_some_and(|column| {
+                let relation = self.vocabulary.catalogue.relation(&column.table);
+                let of = relation.and_then(|relation| relation.column(&column.column));
+                of.is_some_and(|of| matches!(of.type_name.name.as_str(), "int2" | "int4" | "int8"))
+            })
+        };
+        let by_number = match (call.args.get(1).and_then(|node| node.node.as_ref()), values) {
+            (Some(NodeEnum::AConst(AConst { val: Some(a_const::Val::Ival(_)), .. })), [_, _]) => true,
+            (Some(NodeEnum::FuncCall(srid)), [_, _]) => {
+                strings(&srid.funcname).is_some_and(|names| names.last() == Some(&"st_srid"))
+            }
+            (Some(NodeEnum::ColumnRef(_)), [_, srid]) => is_integer(srid),
+            _ => false,
+        };
+        if by_number {
+            return Ok(());
+        }
+        Err(Refusal::new(RejectionCode::ForbiddenFunction, "st_transform by a text is out of bounds")
+            .at(call.location)
+            .hint("Write st_transform(geometry, srid) with the number of the reference system."))
+    }
+
     /// Whether a value is a stored tsvector, whose elements are rows.
     fn is_tsvector(&self, value: &Value) -> bool {
         value.origin.as_ref().is_some_and(|column| {
@@ -155,13 +216,9 @@ impl Walk<'_> {
         })
     }
 
-    /// What is to be known about the result's type.
-    fn result_kind(&self, name: &str, callee: Callee, values: Vec<Value>) -> Kind {
-        if callee == Callee::Builtin
-            && name == "unnest"
-            && values.len() == 1
-            && values.iter().any(|value| self.is_tsvector(value))
-        {
+    /// What is to be known about the type of what a function of `pg_catalog` returns.
+    fn result_kind(&self, name: &str, values: Vec<Value>) -> Kind {
+        if name == "unnest" && values.len() == 1 && values.iter().any(|value| self.is_tsvector(value)) {
             let fields = ["lexeme", "positions", "weights"];
             let fields =
                 fields.map(|name| crate::scope::Column { name: name.into(), value: Value::of(Kind::Plain) });
@@ -172,9 +229,6 @@ impl Walk<'_> {
                 .iter()
                 .map(|column| crate::scope::Column { name: (*column).into(), value: Value::of(Kind::Plain) });
             return Kind::Row(fields.collect());
-        }
-        if callee == Callee::Known {
-            return Kind::Plain;
         }
         let Some(first) = values.into_iter().next() else { return Kind::Plain };
         match name {

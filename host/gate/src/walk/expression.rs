@@ -13,6 +13,9 @@ use crate::facts::ComparedLiteral;
 use crate::rejection::{Refusal, RejectionCode};
 use crate::scope::{Column, Kind, STORED_COUNT, Scope, Value};
 
+/// Digits that a `numeric` has at most before its point.
+pub(super) const MOST_DIGITS: u64 = 131_072;
+
 impl Walk<'_> {
     /// An expression whose value is only handed on: here a column may bring its own code, since none of it runs.
     pub(super) fn output(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
@@ -141,7 +144,7 @@ impl Walk<'_> {
             NodeEnum::SubLink(link) => self.sublink(link, scope),
             NodeEnum::AArrayExpr(array) => {
                 let values = self.all(&array.elements, scope)?;
-                let bytes = values.iter().fold(0_u64, |sum, value| sum.saturating_add(value.bytes));
+                let bytes = self.quoted(values.iter(), array.location)?;
                 let kind = array_of(together(&values));
                 Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
             }
@@ -158,15 +161,22 @@ impl Walk<'_> {
                     }
                 }
                 let count = fields.iter().map(|field| field.value.count).max().unwrap_or_default();
-                Ok(Value::of(Kind::Row(fields.into())).counted(count))
+                let bytes = self.quoted(fields.iter().map(|field| &field.value), row.location)?;
+                Ok(Value { kind: Kind::Row(fields.into()), origin: None, bytes, count })
             }
             NodeEnum::AIndirection(indirection) => {
                 let base = inner(&indirection.arg).ok_or_else(|| unsupported("this expression"))?;
                 self.indirection(base, &indirection.indirection, scope)
             }
             NodeEnum::CollateClause(collate) => {
-                strings(&collate.collname)
+                let name = strings(&collate.collname)
                     .ok_or_else(|| unsupported("this collation").at(collate.location))?;
+                if let [.., schema, _] = name.as_slice()
+                    && !self.vocabulary.has_schema(schema)
+                {
+                    let message = format!("there is no known collation {}", name.join("."));
+                    return Err(Refusal::new(RejectionCode::UnknownType, message).at(collate.location));
+                }
                 Ok(self.maybe(inner(&collate.arg), scope)?.unwrap_or(Value::plain(0)).computed())
             }
             NodeEnum::GroupingFunc(grouping) => {
@@ -253,6 +263,12 @@ impl Walk<'_> {
             for operand in [left.as_ref(), right.as_ref()].into_iter().flatten() {
                 self.operand(operand, name, link.location)?;
             }
+            // What is appended to an array becomes an element of it, and what replaces a field becomes one.
+            for side in [left.as_ref(), right.as_ref()].into_iter().flatten() {
+                if name == "#=" || name == "||" && matches!(side.kind, Kind::ArrayOf(_) | Kind::Either(_)) {
+                    self.not_turned_into(std::slice::from_ref(side), link.location)?;
+                }
+            }
             self.compared(link, left.as_ref(), right.as_ref());
             if name == "^" {
                 self.exponent(node, link.location)?;
@@ -263,8 +279,15 @@ impl Walk<'_> {
                 right.as_ref().map_or(0, |value| value.count),
                 node,
             );
+            let exponent = right.as_ref().map_or(0, |value| value.count);
             let (a, b) = (left.map_or(0, |value| value.bytes), right.map_or(0, |value| value.bytes));
-            let bytes = if name == "||" { a.saturating_add(b) } else { a.max(b).max(8) };
+            let bytes = match name {
+                "||" => a.saturating_add(b),
+                // Products and powers have the digits of their factors together.
+                "*" if !self.turning => a.saturating_add(b),
+                "^" => a.max(b).max(8).saturating_add(exponent.min(MOST_DIGITS)),
+                _ => a.max(b).max(8),
+            };
             self.small_enough(bytes, link.location)?;
             left = Some(Value::plain(bytes).counted(count));
         }
@@ -405,7 +428,8 @@ impl Walk<'_> {
             Ok(SubLinkType::ExprSublink) => Ok(first()),
             Ok(SubLinkType::ArraySublink) => {
                 let value = first();
-                Ok(Value { kind: array_of(value.kind.clone()), ..value.computed() })
+                let bytes = self.quoted(std::iter::once(&value), link.location)?;
+                Ok(Value { kind: array_of(value.kind.clone()), bytes, ..value.computed() })
             }
             Ok(SubLinkType::AnySublink | SubLinkType::AllSublink | SubLinkType::RowcompareSublink) => {
                 for column in columns.iter() {
@@ -495,6 +519,12 @@ fn constant_bytes(constant: &AConst) -> u64 {
     match &constant.val {
         Some(a_const::Val::Sval(text)) => text.sval.len() as u64,
         Some(a_const::Val::Bsval(bits)) => bits.bsval.len() as u64,
+        // `1e100000` is written out with all its zeros.
+        Some(a_const::Val::Fval(number)) => {
+            let exponent = number.fval.split_once(['e', 'E']).map_or("0", |(_, exponent)| exponent);
+            let zeros = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(MOST_DIGITS);
+            (number.fval.len() as u64).saturating_add(zeros.min(MOST_DIGITS))
+        }
         _ => 8,
     }
 }

@@ -13,6 +13,7 @@ use super::{Checked, Walk, inner, unsupported};
 use crate::functions;
 use crate::rejection::{Refusal, RejectionCode};
 use crate::scope::{Column, Cte, Item, Kind, Level, STORED_COUNT, Scope, UNBOUNDED, Value};
+use crate::vocabulary::Callee;
 
 /// What one element of FROM gives: the columns of its result, and what can be named.
 struct Element {
@@ -147,8 +148,10 @@ impl Walk<'_> {
             for column in &mut given {
                 column.value.count = column.value.count.max(value.count);
             }
-            if single && element.functions.len() == 1 && !element.ordinality {
-                scalar = given.first().map(|column| column.value.clone());
+            if element.functions.len() == 1 && !element.ordinality && definitions.is_empty() {
+                // The name of a function that returns rows of a type means a value of that type.
+                let whole = if single { given.first().map(|column| &column.value) } else { Some(&value) };
+                scalar = whole.filter(|whole| single || matches!(whole.kind, Kind::Named { .. })).cloned();
             }
             columns.append(&mut given);
             name.get_or_insert(called);
@@ -176,7 +179,8 @@ impl Walk<'_> {
                 definitions.iter().map(|node| self.column_definition(node)).collect::<Checked<_>>()?;
             return Ok((columns, false));
         }
-        if matches!(call, NodeEnum::FuncCall(_))
+        let callee = self.callee(call);
+        if let Some((Callee::Builtin, ..)) = callee
             && let Some(names) = functions::record_columns(called)
         {
             let columns: Vec<Column> = names
@@ -186,7 +190,7 @@ impl Walk<'_> {
             let single = columns.len() == 1;
             return Ok((columns, single));
         }
-        if functions::needs_column_definitions(called) {
+        if functions::needs_column_definitions(called) || value.kind.is_unknown_row() {
             return Err(Refusal::new(
                 RejectionCode::UnsupportedSyntax,
                 format!("{called} in FROM needs a list of columns with types"),
@@ -214,8 +218,12 @@ impl Walk<'_> {
                 columns.iter().map(|name| Column { name: (*name).into(), value: Value::plain(32) }).collect();
             return Ok((columns, false));
         }
-        let name = alias.unwrap_or(called);
-        Ok((vec![Column { name: name.into(), value: value.clone() }], true))
+        let own = callee.and_then(|(callee, schema, name)| match callee {
+            Callee::Known => self.vocabulary.returned_column(schema, name),
+            Callee::Builtin => None,
+        });
+        let name = own.unwrap_or_else(|| alias.unwrap_or(called).into());
+        Ok((vec![Column { name, value: value.clone() }], true))
     }
 
     fn column_definition(&mut self, node: &Node) -> Checked<Column> {

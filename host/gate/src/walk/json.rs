@@ -133,7 +133,7 @@ impl Walk<'_> {
             self.maybe(inner(&sort.node), scope)?;
         }
         if let Some(window) = &aggregate.over {
-            self.window(window, scope)?;
+            self.over(window, scope)?;
         }
         Ok(kind)
     }

@@ -3,6 +3,7 @@
 use pg_query::NodeEnum;
 use pg_query::protobuf::{AConst, AExprKind, FuncCall, Node, a_const};
 
+use super::expression::MOST_DIGITS;
 use super::names::strings;
 use super::{Checked, Walk, inner};
 use crate::rejection::{Refusal, RejectionCode};
@@ -12,6 +13,8 @@ use crate::scope::{Column, UNBOUNDED, Value};
 const EXPONENT: i128 = 1_000;
 /// Largest constant argument of `factorial`.
 const FACTORIAL: i128 = 2_000;
+/// Digits of the factorial of that.
+const FACTORIAL_DIGITS: u64 = 5_736;
 /// Several series together may make this many times what one may.
 const SERIES_TOGETHER: u64 = 10;
 /// Bytes of a point.
@@ -33,6 +36,15 @@ impl Walk<'_> {
             self.limits.value_bytes
         ))
         .at(location))
+    }
+
+    /// The bytes of values put together into an array, a row or JSON: written as text each of its quotes and backslashes
+    /// may become two, and thirty such writings, one inside the other, make a gigabyte of one backslash.
+    pub(super) fn quoted<'v>(&self, values: impl Iterator<Item = &'v Value>, location: i32) -> Checked<u64> {
+        let sum = values.fold(0_u64, |sum, value| sum.saturating_add(value.bytes));
+        let bytes = if self.turning { sum } else { sum.saturating_mul(2) };
+        self.small_enough(bytes, location)?;
+        Ok(bytes)
     }
 
     /// Refuses a recursive query whose turns multiply a value: thirty of them make a gigabyte of one letter.
@@ -96,20 +108,23 @@ impl Walk<'_> {
                 }
                 sum.saturating_add(width)
             }
-            "concat" | "concat_ws" | "array_append" | "array_cat" | "array_prepend" | "json_build_array"
-            | "json_build_object" | "jsonb_build_array" | "jsonb_build_object" | "jsonb_insert"
+            "concat" | "concat_ws" | "array_append" | "array_cat" | "array_prepend" | "jsonb_insert"
             | "jsonb_set" | "overlay" => sum,
+            "array_to_json" | "json_build_array" | "json_build_object" | "json_object"
+            | "jsonb_build_array" | "jsonb_build_object" | "jsonb_object" | "row_to_json" | "to_json"
+            | "to_jsonb" => self.quoted(values.iter(), at)?,
             "encode" | "quote_ident" | "quote_literal" | "quote_nullable" => bytes(0).saturating_mul(2),
             "pow" | "power" => {
                 self.exponent(argument(1), at)?;
-                return Ok(32);
+                let exponent = values.get(1).map_or(0, |value| value.count);
+                return Ok(exponent.min(MOST_DIGITS).saturating_add(32));
             }
             "factorial" => {
                 return match argument(0).and_then(constant) {
                     Some(number) if number > FACTORIAL => {
                         Err(large(format!("factorial of {number} is over the limit of {FACTORIAL}")).at(at))
                     }
-                    _ => Ok(32),
+                    _ => Ok(FACTORIAL_DIGITS),
                 };
             }
             "generate_series" => {
@@ -124,7 +139,7 @@ impl Walk<'_> {
                         large(format!("the aggregate builds a value of about {together} bytes")).at(at)
                     );
                 }
-                return Ok(sum);
+                return self.quoted(values.iter(), at);
             }
             _ => return Ok(values.iter().map(|value| value.bytes).max().unwrap_or(0).max(8)),
         };
@@ -133,7 +148,12 @@ impl Walk<'_> {
     }
 
     /// How often something is repeated, when the text says; a bound of that when the data says.
-    fn repetitions(&self, node: Option<&NodeEnum>, value: Option<&Value>, location: i32) -> Checked<u64> {
+    pub(super) fn repetitions(
+        &self,
+        node: Option<&NodeEnum>,
+        value: Option<&Value>,
+        location: i32,
+    ) -> Checked<u64> {
         let limit = self.limits.repetitions;
         if let Some(count) = node.and_then(constant) {
             // Less than nothing is nothing.
@@ -165,6 +185,9 @@ impl Walk<'_> {
         let rows = match (constant(from), constant(until), step.map_or(Some(1), constant)) {
             (Some(from), Some(until), Some(step)) if step != 0 => ((until - from) / step + 1).max(0),
             _ => match (days(from), days(until), step.and_then(steps_per_day)) {
+                (from, until, _) if [from, until].into_iter().flatten().any(|day| day.abs() >= ENDLESS) => {
+                    i128::MAX
+                }
                 (Some(from), Some(until), Some(per_day)) => {
                     // Estimated in whole numbers: f64 holds any count that matters here.
                     (((until - from).abs() * per_day) as i128).max(0)
@@ -191,12 +214,12 @@ impl Walk<'_> {
     }
 }
 
-fn large(message: impl Into<String>) -> Box<Refusal> {
+pub(super) fn large(message: impl Into<String>) -> Box<Refusal> {
     Refusal::new(RejectionCode::LargeValue, message)
 }
 
 /// The argument inside `name => argument`.
-fn unnamed(node: &NodeEnum) -> &NodeEnum {
+pub(super) fn unnamed(node: &NodeEnum) -> &NodeEnum {
     match node {
         NodeEnum::NamedArgExpr(named) => inner(&named.arg).unwrap_or(node),
         other => other,
@@ -334,6 +357,9 @@ fn widest_format(node: &NodeEnum) -> Option<u64> {
     Some(widest)
 }
 
+/// The day that infinity is taken for.
+const ENDLESS: f64 = 1e300;
+
 /// The day that "now" is taken for where only the length of a series matters.
 const TODAY: f64 = 2_035.0 * 365.25;
 
@@ -343,9 +369,25 @@ fn days(node: &NodeEnum) -> Option<f64> {
         NodeEnum::SqlvalueFunction(_) => return Some(TODAY),
         NodeEnum::FuncCall(call) if call.args.is_empty() => return Some(TODAY),
         NodeEnum::TypeCast(cast) => return inner(&cast.arg).and_then(days),
+        NodeEnum::AExpr(expression) if expression.kind == AExprKind::AexprOp as i32 => {
+            let from = inner(&expression.lexpr).and_then(days)?;
+            let span = 1.0 / inner(&expression.rexpr).and_then(steps_per_day)?;
+            return match *strings(&expression.name)?.last()? {
+                "+" => Some(from + span),
+                "-" => Some(from - span),
+                _ => None,
+            };
+        }
         NodeEnum::AConst(AConst { val: Some(a_const::Val::Sval(text)), .. }) => text.sval.trim(),
         _ => return None,
     };
+    // A series from or to the end of time has no end.
+    match text.trim_start_matches(['-', '+']).to_ascii_lowercase().as_str() {
+        "infinity" => return Some(if text.starts_with('-') { -ENDLESS } else { ENDLESS }),
+        "now" | "today" | "tomorrow" | "yesterday" => return Some(TODAY),
+        "epoch" => return Some(1_970.0 * 365.25),
+        _ => {}
+    }
     let mut parts = text.split(|c: char| !c.is_ascii_digit()).map(str::parse::<f64>);
     let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
     let hour = parts.next().and_then(Result::ok).unwrap_or(0.0);
@@ -415,6 +457,10 @@ mod tests {
         let span =
             days(&expression("date '2024-12-31'")).unwrap() - days(&expression("date '2024-01-01'")).unwrap();
         assert!((360.0..370.0).contains(&span), "{span}");
+        let span =
+            days(&expression("now() + interval '10 years'")).unwrap() - days(&expression("now()")).unwrap();
+        assert!((3_600.0..3_700.0).contains(&span), "{span}");
+        assert!(days(&expression("'infinity'::timestamp")).unwrap() >= ENDLESS);
         assert_eq!(steps_per_day(&expression("interval '2 hours'")), Some(12.0));
         assert_eq!(steps_per_day(&expression("'day'::interval")), Some(1.0));
         assert_eq!(steps_per_day(&expression("interval '1 fortnight'")), None);

@@ -8,7 +8,9 @@ mod json;
 mod limits;
 mod names;
 mod select;
+mod sizes;
 mod types;
+mod window;
 mod xml;
 
 use std::collections::HashSet;
@@ -20,7 +22,7 @@ use crate::facts::{Collector, Facts};
 use crate::policy::Limits;
 use crate::rejection::{Refusal, RejectionCode};
 use crate::scan::{Scan, too_deep};
-use crate::scope::Scope;
+use crate::scope::{Column, Item, Level, Scope, Value};
 use crate::vocabulary::Vocabulary;
 
 pub(crate) use names::strings;
@@ -57,6 +59,10 @@ pub(crate) struct Walk<'w> {
     joined: usize,
     /// Rows that series with constant bounds make together in the FROM that is being read.
     series: u64,
+    /// The windows that the query has that is being read.
+    windows: Vec<String>,
+    /// Whether a turn of a recursive query is being tried, where only what multiplies for certain counts.
+    turning: bool,
 }
 
 impl<'w> Walk<'w> {
@@ -72,12 +78,35 @@ impl<'w> Walk<'w> {
             nodes: 0,
             joined: 0,
             series: 1,
+            windows: Vec::new(),
+            turning: false,
         }
     }
 
     /// Checks the outermost query.
     pub(crate) fn query(&mut self, query: &SelectStmt) -> Checked<()> {
         self.select(query, &Scope { level: None, ctes: None }).map(drop)
+    }
+
+    /// Checks a domain's check: an expression over `VALUE` that stands after SELECT.
+    pub(crate) fn check(&mut self, query: &SelectStmt, value: &Value) -> Checked<()> {
+        let [protobuf::Node { node: Some(NodeEnum::ResTarget(target)) }] = query.target_list.as_slice()
+        else {
+            return Err(unsupported("this check"));
+        };
+        let columns = [Column { name: "value".into(), value: value.clone() }].into();
+        let items = [Item {
+            name: None,
+            table: None,
+            stored: false,
+            columns,
+            scalar: None,
+            named: false,
+            open: true,
+        }];
+        let level = Level { items: &items, outer: None };
+        let node = inner(&target.val).ok_or_else(|| unsupported("this check"))?;
+        self.computed(node, &Scope { level: Some(&level), ctes: None }).map(drop)
     }
 
     pub(crate) fn finish(self) -> Facts {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use pg_query::NodeEnum;
-use pg_query::protobuf::{CommonTableExpr, Node, SelectStmt, SetOperation, SortBy, WindowDef, WithClause};
+use pg_query::protobuf::{
+    AConst, CommonTableExpr, Node, SelectStmt, SetOperation, SortBy, WithClause, a_const,
+};
 
 use super::counts::accelerates;
 use super::limits::TURN_BYTES;
-use super::names::{figure, find_in, renamed, strings};
+use super::names::{Star, figure, find_in, renamed, strings};
 use super::{Checked, Walk, inner, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
 use crate::scope::{Column, Cte, Item, Kind, Level, STORED_COUNT, Scope, UNBOUNDED, Value};
@@ -180,7 +182,10 @@ impl Walk<'_> {
         let mut sizes = Vec::new();
         for _ in 0..2 {
             let inside = scope.with_cte(name, Cte::Known(renamed(&turn, names)));
-            let next = self.select(right, &inside)?;
+            let outer = std::mem::replace(&mut self.turning, true);
+            let next = self.select(right, &inside);
+            self.turning = outer;
+            let next = next?;
             for (column, next) in turn.iter_mut().zip(next.iter()) {
                 column.value.bytes = next.value.bytes;
                 column.value.count = next.value.count;
@@ -245,6 +250,15 @@ impl Walk<'_> {
 
     /// The columns of a set operation: the names of the first side, whatever is special about either.
     fn united(&self, first: &[Column], second: &[Column]) -> Checked<Arc<[Column]>> {
+        if first.len() != second.len() {
+            let message = format!(
+                "the sides of UNION, INTERSECT or EXCEPT have {} and {} columns",
+                first.len(),
+                second.len()
+            );
+            return Err(Refusal::new(RejectionCode::Syntax, message)
+                .hint("Give both sides the same number of columns."));
+        }
         first
             .iter()
             .enumerate()
@@ -287,6 +301,7 @@ impl Walk<'_> {
         for node in &query.sort_clause {
             let sort = self.sort_by(node)?;
             if let Some(node) = inner(&sort.node) {
+                ordinal(node)?;
                 self.computed(node, &inside)?;
             }
         }
@@ -302,8 +317,15 @@ impl Walk<'_> {
         }
         // Series of one FROM multiply; those of another query do not count here.
         let series = std::mem::replace(&mut self.series, 1);
+        // So are the windows of one query.
+        let names = query.window_clause.iter().filter_map(|node| match &node.node {
+            Some(NodeEnum::WindowDef(window)) => Some(window.name.clone()),
+            _ => None,
+        });
+        let windows = std::mem::replace(&mut self.windows, names.collect());
         let columns = self.select_clauses(query, scope)?;
         self.series = series;
+        self.windows = windows;
         Ok(columns)
     }
 
@@ -335,9 +357,14 @@ impl Walk<'_> {
         for node in query.distinct_clause.iter().filter_map(|node| node.node.as_ref()) {
             self.output_or_expression(node, &columns, &inside)?;
         }
+        // A window may be made from one that stands before it.
+        self.windows.clear();
         for node in &query.window_clause {
             match &node.node {
-                Some(NodeEnum::WindowDef(window)) => self.window(window, &inside)?,
+                Some(NodeEnum::WindowDef(window)) => {
+                    self.window(window, &inside)?;
+                    self.windows.push(window.name.clone());
+                }
                 _ => return Err(unsupported("this WINDOW clause")),
             }
         }
@@ -349,6 +376,10 @@ impl Walk<'_> {
         let mut columns: Vec<Column> = Vec::new();
         for row in &query.values_lists {
             let Some(NodeEnum::List(row)) = &row.node else { return Err(unsupported("this VALUES list")) };
+            if !columns.is_empty() && columns.len() != row.items.len() {
+                let message = "the rows of VALUES have different lengths";
+                return Err(Refusal::new(RejectionCode::Syntax, message));
+            }
             for (index, node) in row.items.iter().filter_map(|node| node.node.as_ref()).enumerate() {
                 let value = self.output(node, scope)?;
                 match columns.get_mut(index) {
@@ -392,10 +423,16 @@ impl Walk<'_> {
     /// The columns of `*`, `t.*` or `(row).*`.
     pub(super) fn star_target(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Option<Vec<Column>>> {
         match node {
-            NodeEnum::ColumnRef(reference) => Ok(self.starred(reference, scope)?.map(|star| {
+            NodeEnum::ColumnRef(reference) => {
+                let Some(star) = self.starred(reference, scope)? else { return Ok(None) };
+                if matches!(star, Star::Everything) && scope.level.is_none_or(|level| level.items.is_empty())
+                {
+                    let message = "* stands for nothing where no FROM names a relation";
+                    return Err(Refusal::new(RejectionCode::Syntax, message).at(reference.location));
+                }
                 // A function that returns a scalar is a relation of one column.
-                self.expand(&star, scope)
-            })),
+                Ok(Some(self.expand(&star, scope)))
+            }
             NodeEnum::AIndirection(indirection) => {
                 let Some((Node { node: Some(NodeEnum::AStar(_)) }, steps)) =
                     indirection.indirection.split_last()
@@ -429,6 +466,7 @@ impl Walk<'_> {
         if let Some(column) = position(node).and_then(|place| columns.get(place)) {
             return self.comparable(&column.value, -1);
         }
+        ordinal(node)?;
         let value = self.output(node, scope)?;
         self.comparable(&value, -1)
     }
@@ -469,25 +507,6 @@ impl Walk<'_> {
         Ok(sort)
     }
 
-    pub(super) fn window(&mut self, window: &WindowDef, scope: &Scope<'_>) -> Checked<()> {
-        self.given_name(&window.name, window.location)?;
-        for node in window.partition_clause.iter().filter_map(|node| node.node.as_ref()) {
-            let value = self.output(node, scope)?;
-            self.comparable(&value, window.location)?;
-        }
-        for node in &window.order_clause {
-            let sort = self.sort_by(node)?;
-            if let Some(node) = inner(&sort.node) {
-                let value = self.output(node, scope)?;
-                self.comparable(&value, window.location)?;
-            }
-        }
-        for node in [inner(&window.start_offset), inner(&window.end_offset)].into_iter().flatten() {
-            self.computed(node, scope)?;
-        }
-        Ok(())
-    }
-
     /// LIMIT and OFFSET see no column of their own query.
     fn limit(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<()> {
         for node in [inner(&query.limit_offset), inner(&query.limit_count)].into_iter().flatten() {
@@ -511,11 +530,22 @@ fn bare_name(node: &NodeEnum) -> Option<&str> {
 /// The output column that a number in ORDER BY or GROUP BY means.
 fn position(node: &NodeEnum) -> Option<usize> {
     match node {
-        NodeEnum::AConst(pg_query::protobuf::AConst {
-            val: Some(pg_query::protobuf::a_const::Val::Ival(number)),
-            ..
-        }) => usize::try_from(number.ival).ok()?.checked_sub(1),
+        NodeEnum::AConst(AConst { val: Some(a_const::Val::Ival(number)), .. }) => {
+            usize::try_from(number.ival).ok()?.checked_sub(1)
+        }
         _ => None,
+    }
+}
+
+/// A constant in GROUP BY, ORDER BY or DISTINCT ON is the number of an output column and nothing else.
+fn ordinal(node: &NodeEnum) -> Checked<()> {
+    match node {
+        NodeEnum::AConst(constant) if !matches!(constant.val, Some(a_const::Val::Ival(_))) => {
+            let message =
+                "a constant in GROUP BY, ORDER BY or DISTINCT ON must be the number of an output column";
+            Err(Refusal::new(RejectionCode::Syntax, message).at(constant.location))
+        }
+        _ => Ok(()),
     }
 }
 

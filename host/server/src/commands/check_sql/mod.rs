@@ -67,7 +67,11 @@ pub async fn run(
         None => Bench::Live(Box::new(live(&check, &config()?).await?)),
     };
     if let (Some(file), Bench::Live(domain)) = (&check.save_catalogue, &bench) {
-        let text = serde_json::to_string(&**domain.catalogue())?;
+        let mut saved = serde_json::to_value(&**domain.catalogue())?;
+        if let Value::Object(fields) = &mut saved {
+            fields.insert("policy".to_owned(), serde_json::to_value(domain.gate().policy())?);
+        }
+        let text = saved.to_string();
         std::fs::write(file, text).with_context(|| format!("{} cannot be written", file.display()))?;
         return Ok(Exit::Done);
     }
@@ -198,13 +202,21 @@ fn write(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
+/// What a saved catalogue says beside the catalogue: the row cap, the allowed functions and the limits of its domain.
+#[derive(Deserialize)]
+struct Rules {
+    #[serde(default)]
+    policy: Policy,
+}
+
 fn saved(file: &Path) -> anyhow::Result<Gate> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| usage(format!("--catalogue: {} cannot be read: {error}", file.display())))?;
-    let catalogue: Catalogue = serde_json::from_str(&text).map_err(|error| {
-        usage(format!("--catalogue: {} is not a saved catalogue: {error}", file.display()))
-    })?;
-    Ok(Gate::new(Arc::new(catalogue), Policy::default()))
+    let unreadable =
+        |error| usage(format!("--catalogue: {} is not a saved catalogue: {error}", file.display()));
+    let catalogue: Catalogue = serde_json::from_str(&text).map_err(unreadable)?;
+    let rules: Rules = serde_json::from_str(&text).map_err(unreadable)?;
+    Ok(Gate::new(Arc::new(catalogue), rules.policy))
 }
 
 async fn live(check: &CheckSql, config: &Config) -> anyhow::Result<Domain> {

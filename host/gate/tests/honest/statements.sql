@@ -1,0 +1,170 @@
+-- window frames
+SELECT id, sum(tons) OVER (PARTITION BY plant_id ORDER BY started ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM runs;
+SELECT id, avg(tons) OVER (ORDER BY started RANGE BETWEEN interval '3 days' PRECEDING AND interval '1 day' FOLLOWING) FROM runs;
+SELECT id, count(*) OVER (ORDER BY grade GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE TIES) FROM runs;
+SELECT id, first_value(tons) OVER w, nth_value(tons, 2) OVER w, last_value(tons) OVER (w RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM runs WINDOW w AS (PARTITION BY plant_id ORDER BY tons DESC);
+SELECT plant_id, tons, ntile(4) OVER (ORDER BY tons), cume_dist() OVER (ORDER BY tons), percent_rank() OVER (ORDER BY tons), dense_rank() OVER (ORDER BY grade) FROM runs;
+SELECT id, tons - lag(tons, 1, 0) OVER (ORDER BY id) AS change, lead(grade) OVER (ORDER BY id), lag(lot) OVER (ORDER BY id) FROM runs;
+SELECT day, tons, sum(tons) FILTER (WHERE tons > 10) OVER (ORDER BY day, plant_id) FROM daily;
+SELECT plant_id, sum(sum(tons)) OVER (ORDER BY plant_id) FROM runs GROUP BY plant_id;
+SELECT id, lag(scrap, 1, 0) OVER (ORDER BY id), lag(lot, 2, 'AA1') OVER (ORDER BY id) FROM runs;
+SELECT * FROM (SELECT r.*, row_number() OVER (PARTITION BY plant_id ORDER BY tons DESC) AS place FROM runs r) q WHERE place <= 3 ORDER BY plant_id, place;
+-- grouping
+SELECT plant_id, grade, sum(tons), grouping(plant_id, grade) FROM runs GROUP BY GROUPING SETS ((plant_id, grade), (plant_id), ());
+SELECT coalesce(p.city, 'all') AS city, r.grade, count(*) FROM runs r JOIN plants p ON p.id = r.plant_id GROUP BY ROLLUP (p.city, r.grade) ORDER BY 1 NULLS LAST, 2;
+SELECT plant_id, date_trunc('month', started) AS month, sum(tons) FROM runs GROUP BY CUBE (1, 2) HAVING sum(tons) > 0 ORDER BY grouping(plant_id), 1, 2;
+SELECT grade, count(*), count(DISTINCT plant_id), count(note), bool_or(scrap > 50), every(tons > 0) FROM runs GROUP BY grade ORDER BY grade;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY tons), percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY tons), mode() WITHIN GROUP (ORDER BY grade) FROM runs;
+SELECT plant_id, rank(50) WITHIN GROUP (ORDER BY tons), percent_rank(50) WITHIN GROUP (ORDER BY tons) FROM runs GROUP BY plant_id;
+SELECT corr(tons, scrap), regr_slope(tons, scrap), covar_pop(tons, scrap), stddev_samp(tons), var_pop(tons) FROM runs;
+SELECT string_agg(name, ', ' ORDER BY opened DESC NULLS LAST), array_agg(id ORDER BY name), json_object_agg(name, city ORDER BY id) FROM plants;
+SELECT string_agg(DISTINCT city, '; ' ORDER BY city) FILTER (WHERE city IS NOT NULL) FROM plants;
+SELECT plant_id, sum(tons) FILTER (WHERE grade = 'high') AS high, sum(tons) FILTER (WHERE grade IN ('low', 'mid')) AS rest FROM runs GROUP BY 1;
+SELECT grade, max(tons) - min(tons) AS spread, round(avg(tons), 2), round(100.0 * count(*) / sum(count(*)) OVER (), 1) AS share FROM runs GROUP BY grade;
+SELECT width_bucket(tons, 0, 150, 5) AS bucket, count(*), min(tons), max(tons) FROM runs GROUP BY bucket ORDER BY bucket;
+SELECT extract(isodow FROM started) AS weekday, count(*) FROM runs GROUP BY 1 ORDER BY 1;
+SELECT max(grade), min(lot), bit_and(plant_id), bit_or(id), array_agg(DISTINCT grade) FROM runs;
+SELECT city, count(*) FROM plants GROUP BY city HAVING count(*) > (SELECT avg(n) FROM (SELECT count(*) AS n FROM plants GROUP BY city) x);
+-- lateral and joins
+SELECT p.name, top.id, top.tons FROM plants p CROSS JOIN LATERAL (SELECT id, tons FROM runs r WHERE r.plant_id = p.id ORDER BY tons DESC LIMIT 2) top;
+SELECT p.name, s.total FROM plants p LEFT JOIN LATERAL (SELECT sum(tons) AS total FROM runs WHERE plant_id = p.id AND grade = 'mid') s ON true;
+SELECT a.name, b.name AS boss FROM plants a LEFT JOIN plants b ON a.boss = b.id;
+SELECT * FROM runs JOIN best USING (id, plant_id, tons);
+SELECT d.day, d.tons, r.price FROM daily d NATURAL FULL JOIN (SELECT day, price FROM prices WHERE grade = 'low') r;
+SELECT p.name FROM plants p WHERE NOT EXISTS (SELECT FROM runs r WHERE r.plant_id = p.id AND r.tons > 1000);
+SELECT p.name, x.tag, x.n FROM plants p, unnest(p.tags) WITH ORDINALITY AS x(tag, n);
+SELECT u.a, u.b FROM unnest(ARRAY[1, 2], ARRAY['x', 'y', 'z']) AS u(a, b);
+SELECT * FROM ROWS FROM (generate_series(1, 3), unnest(ARRAY['a', 'b'])) AS r(n, s);
+SELECT j.* FROM runs AS j TABLESAMPLE SYSTEM (100) JOIN plants AS k ON j.plant_id = k.id AND k.city ILIKE 'p%';
+SELECT count(*) FROM runs TABLESAMPLE BERNOULLI (50) REPEATABLE (7);
+SELECT (SELECT name FROM plants p WHERE p.id = r.plant_id) AS plant, r.tons FROM runs r WHERE r.id = ANY (SELECT id FROM best);
+SELECT r.id FROM runs r WHERE (r.plant_id, r.tons) IN (SELECT plant_id, max(tons) FROM runs GROUP BY plant_id);
+SELECT r.id FROM runs r WHERE r.tons > ALL (SELECT tons FROM runs WHERE grade = 'low');
+SELECT * FROM (runs r JOIN plants p ON p.id = r.plant_id) AS j (run, plant) LIMIT 1;
+-- common tables and recursion
+WITH RECURSIVE chain(id, name, path, depth) AS (SELECT id, name, ARRAY[id], 1 FROM plants WHERE boss IS NULL UNION ALL SELECT p.id, p.name, c.path || p.id, c.depth + 1 FROM plants p JOIN chain c ON p.boss = c.id WHERE NOT p.id = ANY (c.path)) SELECT name, repeat('  ', depth - 1) || name AS tree, array_to_string(path, '>') FROM chain ORDER BY path;
+WITH RECURSIVE chain AS (SELECT id, boss, name::text AS path FROM plants WHERE boss IS NULL UNION ALL SELECT p.id, p.boss, (c.path || ' / ' || p.name)::text FROM plants p JOIN chain c ON p.boss = c.id) SELECT path FROM chain;
+WITH RECURSIVE t(id, boss) AS (SELECT id, boss FROM plants UNION SELECT p.id, p.boss FROM plants p, t WHERE p.id = t.boss) SEARCH BREADTH FIRST BY id SET ord CYCLE id SET seen USING walked SELECT id, seen FROM t ORDER BY ord;
+WITH RECURSIVE d(day) AS (SELECT date '2025-01-01' UNION ALL SELECT day + 1 FROM d WHERE day < date '2025-01-31') SELECT day, coalesce(sum(tons), 0) FROM d LEFT JOIN daily USING (day) GROUP BY day ORDER BY day;
+WITH RECURSIVE f(a, b, n) AS (VALUES (0, 1, 1) UNION ALL SELECT b, a + b, n + 1 FROM f WHERE n < 30) SELECT n, a FROM f;
+WITH monthly AS MATERIALIZED (SELECT date_trunc('month', started) AS m, sum(tons) AS t FROM runs GROUP BY 1), grown AS (SELECT m, t, t / nullif(lag(t) OVER (ORDER BY m), 0) - 1 AS growth FROM monthly) SELECT to_char(m, 'YYYY-MM') AS month, t, round(growth * 100, 1) AS pct FROM grown;
+WITH RECURSIVE doc AS (SELECT id, boss, jsonb_build_object('name', name) AS node FROM plants WHERE boss IS NULL UNION ALL SELECT p.id, p.boss, jsonb_build_object('name', p.name, 'under', d.node) FROM plants p JOIN doc d ON p.boss = d.id) SELECT node FROM doc;
+WITH x AS NOT MATERIALIZED (TABLE plants) SELECT count(*) FROM x WHERE city = 'Pune';
+-- sets
+SELECT city FROM plants UNION SELECT name FROM plants EXCEPT ALL SELECT 'Pune' ORDER BY 1;
+(SELECT id, tons FROM runs ORDER BY tons DESC LIMIT 3) UNION ALL (SELECT id, tons FROM runs ORDER BY tons LIMIT 3);
+SELECT plant_id FROM runs INTERSECT SELECT id FROM plants ORDER BY plant_id DESC OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY;
+VALUES (1, 'a'), (2, 'b') ORDER BY 1 DESC;
+SELECT id, grade FROM runs ORDER BY grade USING >, id FETCH FIRST 5 ROWS WITH TIES;
+SELECT * FROM (VALUES (1, 'one'::text), (2, NULL)) AS v(n, w) WHERE w IS DISTINCT FROM 'two';
+TABLE best;
+-- json
+SELECT name, spec->'owner'->>'name', spec#>>'{lines,0,kw}', jsonb_array_length(spec->'lines') FROM plants WHERE spec ? 'lines';
+SELECT p.name, l->>'n' AS line, (l->>'kw')::numeric FROM plants p CROSS JOIN LATERAL jsonb_array_elements(p.spec->'lines') AS l;
+SELECT p.name, x.n, x.kw FROM plants p, jsonb_to_recordset(p.spec->'lines') AS x(n int, kw numeric);
+SELECT jsonb_path_query_array(spec, '$.lines[*] ? (@.kw > $min).n', '{"min": 10}'), spec @? '$.lines[*].kw', spec @@ '$.owner.name == "A"' FROM plants;
+SELECT key, value FROM plants, jsonb_each(spec) WHERE id = 1;
+SELECT log->>'n', (log->>'ok')::bool, json_typeof(log->'n'), row_to_json(r) FROM runs r LIMIT 2;
+SELECT jsonb_pretty(jsonb_agg(jsonb_build_object('id', id, 'city', city) ORDER BY id)) FROM plants;
+SELECT jsonb_set(spec, '{owner,name}', '"B"'), spec - 'lines', spec || '{"x": 1}', jsonb_strip_nulls(spec) FROM plants;
+SELECT to_jsonb(p) - 'spec' AS doc, json_agg(p.tags), json_build_array(1, 'a', NULL, p.located) FROM plants p GROUP BY p.id;
+SELECT (jsonb_populate_record(NULL::mill.address, '{"street": "x", "city": "y"}')).city;
+SELECT spec['lines'][0]['kw'] FROM plants WHERE spec @> '{"owner": {"name": "A"}}';
+SELECT j.key, count(*) FROM runs, json_each_text(log) j GROUP BY j.key;
+SELECT jsonb_object_agg(g, n) FROM (SELECT grade AS g, count(*) AS n FROM runs GROUP BY 1) x;
+-- arrays
+SELECT tags[1], tags[2:], array_length(tags, 1), cardinality(tags), 'old' = ANY (tags), tags @> ARRAY['new'], tags && '{steel,x}' FROM plants;
+SELECT array_agg(t ORDER BY t DESC) FROM runs, unnest(temps) t WHERE id < 3;
+SELECT id, (SELECT avg(t) FROM unnest(temps) t) AS mean, (SELECT max(t) FROM unnest(temps) AS t) FROM runs;
+SELECT ARRAY(SELECT name FROM plants ORDER BY id) AS names, (ARRAY[[1, 2], [3, 4]])[2][1];
+SELECT array_position(tags, 'steel'), array_remove(tags, 'old'), array_replace(tags, 'old', 'aged'), tags || ARRAY['more'], 'one'::text || tags, array_append(tags, 'z') FROM plants;
+SELECT string_to_array('a,b,,c', ',', ''), array_to_string(ARRAY[1, NULL, 3], '-', '?'), trim_array(ARRAY[1, 2, 3], 1);
+SELECT i, temps[i] FROM runs, generate_subscripts(temps, 1) AS i WHERE id = 1;
+SELECT array_fill(0, ARRAY[2, 3]), ARRAY[1, 2] < ARRAY[1, 3], ARRAY[1] || ARRAY[2, 3];
+-- ranges
+SELECT name, lower(open), upper_inf(open), open @> timestamptz '2025-06-01', open && tstzrange('2029-01-01', NULL) FROM plants;
+SELECT p.name, sum(extract(epoch FROM upper(x) - lower(x)) / 3600) FROM plants p, LATERAL (SELECT tstzrange(started, ended) * p.open AS x FROM runs WHERE plant_id = p.id) q GROUP BY 1;
+SELECT range_agg(daterange(day, day + 1)) FROM daily;
+SELECT int4range(1, 10) - int4range(5, 20), numrange(1.5, 2.5, '[]'), '[2025-01-01,2025-02-01)'::daterange -|- '[2025-02-01,2025-03-01)'::daterange, isempty('empty'::int4range);
+SELECT unnest('{[1,3),[5,8)}'::int4multirange);
+-- dates and intervals
+SELECT d::date AS day, coalesce(x.runs, 0) FROM generate_series(date '2025-01-01', date '2025-03-31', interval '1 day') d LEFT JOIN daily x ON x.day = d::date;
+SELECT generate_series('2025-01-01'::timestamp, '2025-12-01', '1 month') AS m;
+SELECT m::date, (m + interval '1 month - 1 day')::date AS last FROM generate_series(timestamp '2024-02-01', timestamp '2025-02-01', interval '1 month') AS m;
+SELECT age(ended, started), justify_hours(ended - started), extract(epoch FROM ended - started) / 60 AS minutes, ended - started > interval '2 hours' FROM runs;
+SELECT started AT TIME ZONE 'Asia/Kolkata', timezone('UTC', started), date_trunc('week', started, 'Europe/Rome'), date_bin('15 minutes', started, timestamptz '2025-01-01') FROM runs;
+SELECT to_char(started, 'Dy DD Mon YYYY HH24:MI:SS.MS TZ'), to_char(tons, 'FM999G999D00'), to_char(-5, '9MI'), to_char(interval '90 minutes', 'HH24:MI') FROM runs;
+SELECT make_date(2025, 2, 28) + 1, make_interval(days => 3, hours => 4), make_timestamptz(2025, 1, 2, 3, 4, 5.5, 'UTC'), to_date('03/04/2025', 'DD/MM/YYYY'), to_timestamp(1700000000);
+SELECT current_date - opened AS days, date_part('year', age(current_date, opened)), extract(quarter FROM opened), opened + 30 FROM plants WHERE opened < now() - interval '10 years';
+SELECT (date '2025-01-31' + interval '1 month')::date, date '2025-03-01' - date '2025-02-01', time '10:00' + interval '90 minutes', interval '1 day' * 1.5, interval '2 hours' / 4;
+SELECT (started, ended) OVERLAPS (timestamptz '2025-01-05', interval '1 day') FROM runs;
+SELECT count(*) FROM runs WHERE started >= date_trunc('month', timestamp '2025-02-10') AND started < date_trunc('month', timestamp '2025-02-10') + interval '1 month';
+SELECT isfinite('infinity'::date), 'epoch'::timestamp, 'today'::date <= 'tomorrow'::date, localtime(0) IS NOT NULL, current_timestamp(3) > localtimestamp;
+-- text and patterns
+SELECT name, initcap(lower(name)), left(name, 2), right(name, -1), lpad(name, 8, '.'), split_part('a-b-c', '-', 2), translate(name, 'aeiou', '*'), overlay(name PLACING 'x' FROM 2 FOR 1) FROM plants;
+SELECT substring(lot FROM '[0-9]+')::int, substring(lot SIMILAR 'L#"%#"[0-9]+' ESCAPE '#'), position('O' IN lot), trim(BOTH 'L' FROM lot), regexp_replace(lot, '(\w)(\w)', '\2\1', 'g') FROM runs;
+SELECT lot FROM runs WHERE lot ~ '^LO1\d?$' AND lot !~* 'x' AND lot SIMILAR TO 'LO(1|2)%' AND note IS NULL OR note LIKE '%\_%' ESCAPE '\';
+SELECT (regexp_match(lot, '^([A-Z]+)(\d+)$'))[2], m[1] FROM runs, regexp_matches(lot, '(\d)', 'g') AS m;
+SELECT regexp_split_to_table('a b  c', '\s+') AS w, regexp_split_to_array('a1b2', '\d'), regexp_count('aaa', 'a'), regexp_instr('abc', 'c'), regexp_substr('abc', 'b.');
+SELECT format('%s has %L in %I, %1$s', name, city, 'city') FROM plants;
+SELECT concat(name, NULL, 1), concat_ws('-', name, NULL, city), name || ' (' || coalesce(city, '?') || ')', reverse(name), ascii('a'), chr(65), md5(name), encode(sha256(name::bytea), 'hex') FROM plants;
+SELECT length('héllo'), octet_length('héllo'), char_length('x '), upper('straße' COLLATE "C"), quote_literal('it''s'), E'tab\there', $$dollar 'quoted'$$, U&'d\0061ta', B'101'::int, X'1F';
+SELECT name COLLATE "C" FROM plants ORDER BY name COLLATE "C" DESC, lower(city) NULLS FIRST;
+SELECT starts_with(name, 'N'), name ^@ 'S', strpos(name, 'o'), to_hex(255), btrim('  x '), rtrim('xy', 'y'), repeat('ab', 3), normalize('e', NFC) FROM plants;
+-- full text
+SELECT id, ts_rank(net, q) FROM runs, to_tsquery('english', 'furnace & trip:*') q WHERE net @@ q ORDER BY 2 DESC;
+SELECT ts_headline('english', note, plainto_tsquery('english', 'furnace'), 'StartSel=<b>, StopSel=</b>') FROM runs WHERE to_tsvector('english', note) @@ websearch_to_tsquery('english', 'furnace -cold');
+SELECT phraseto_tsquery('simple', 'furnace tripped'), setweight(to_tsvector('simple', 'a b'), 'A') || to_tsvector('b c'), numnode('a & b'::tsquery), strip('a:1'::tsvector), tsvector_to_array(net) FROM runs LIMIT 1;
+SELECT u.lexeme, count(*) FROM runs, unnest(net) AS u(lexeme, positions, weights) GROUP BY 1;
+-- conditions and casts
+SELECT CASE WHEN tons >= 100 THEN 'big' WHEN tons BETWEEN 10 AND 99.999 THEN 'middle' ELSE 'small' END AS size, count(*) FROM runs GROUP BY size ORDER BY min(tons);
+SELECT CASE grade WHEN 'low' THEN 1 WHEN 'mid' THEN 2 END, nullif(scrap, 0), greatest(tons, scrap, 5), least(1, NULL, 2), coalesce(note, lot) FROM runs;
+SELECT id FROM runs WHERE grade >= 'mid' AND tons BETWEEN SYMMETRIC 50 AND 20 AND scrap IS NOT NULL AND (note IS NOT NULL) IS NOT TRUE;
+SELECT 'AB12'::mill.code, 50::mill.percent, 'mid'::mill.grade, ROW('a', 'b', 'c')::mill.address, CAST('7' AS mill.percent) + 1, '{low,high}'::mill.grade[];
+SELECT (located).city, (p.located).street, located IS NULL, ROW(id, name) = ROW(1, 'North') FROM plants p;
+SELECT enum_range(NULL::mill.grade), enum_first(NULL::grade), grade::text || '!', grade = 'low' FROM runs LIMIT 3;
+SELECT price::numeric, price * 2, rate::numeric(6,2), rate::float8, '12.5'::money FROM prices ORDER BY day LIMIT 3;
+SELECT 7 / 2, 7 % 2, 7.0 / 2, -7 / 2, 2 ^ 10, |/ 25, @ -3, 5 & 3, 5 | 3, 5 # 3, ~5, 1 << 4, div(7, 2), mod(7, 3), ceil(1.2), trunc(1.29, 1), sign(-2), round(2.5), power(2, 3), ln(10), log(100), exp(1), pi(), random() < 1;
+SELECT 'NaN'::float8, 'infinity'::float8 > 1, 1e400::numeric > 1, 0.1::real, 1::bit(4), true AND NOT false, 'yes'::boolean, '\xdeadbeef'::bytea, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, '10.1.2.3/24'::inet << '10.0.0.0/8'::cidr, host('10.1.2.3/24'::inet);
+SELECT place <-> point '(0,0)', place[0], circle(place, 2) @> point '(1,1)', box(point '(0,0)', point '(2,2)'), lseg '[(0,0),(1,1)]' ?# lseg '[(0,1),(1,0)]' FROM plants WHERE place IS NOT NULL;
+SELECT num_nulls(a, b), num_nonnulls(a, b), pg_typeof(a), pg_column_size(b), a IS NOT DISTINCT FROM b FROM (VALUES (1, 2), (NULL, 3)) v(a, b);
+SELECT pg_size_pretty(123456789::bigint), gcd(12, 18), lcm(4, 6), factorial(5), width_bucket(5, ARRAY[1, 3, 9]), scale(1.50), trim_scale(1.500), min_scale(1.50);
+SELECT xmlelement(name plant, xmlattributes(id AS id), name), xmlforest(name, city) FROM plants;
+SELECT (xpath('/a/b/text()', '<a><b>1</b></a>'::xml))[1]::text, xmlserialize(CONTENT '<a/>'::xml AS text);
+-- distinct, quoting, qualified operators, limits
+SELECT DISTINCT ON (plant_id, grade) plant_id, grade, id FROM runs ORDER BY plant_id, grade, started DESC;
+SELECT DISTINCT city, opened IS NULL FROM plants;
+SELECT "Who", sum(hours) AS "Total Hours", max("select") FROM "Shift Log" AS "L" WHERE "L"."Run Id" > 3 GROUP BY "Who" ORDER BY "Total Hours" DESC;
+SELECT 1 OPERATOR(pg_catalog.+) 2, name OPERATOR(pg_catalog.~~) 'N%', id OPERATOR(pg_catalog.=) ANY (ARRAY[1, 2]) FROM mill.plants;
+SELECT pg_catalog.upper(name), pg_catalog.count(*) OVER (), "left"(name, 1), "Shift Log".hours FROM plants, mill."Shift Log" WHERE plants.id = "Shift Log"."Run Id";
+SELECT mill.plants.name, plants.* FROM mill.plants;
+SELECT p FROM plants p WHERE p IS NOT NULL;
+SELECT count(p), count(DISTINCT p.city), count(DISTINCT (p.city, p.name)) FROM plants p;
+SELECT id AS "order", name "group", city AS select FROM plants LIMIT ALL OFFSET 0;
+SELECT id /* one */ FROM -- two
+  runs WHERE note = 'x -- no comment' OR note = '/* nor this */' LIMIT 3;
+SELECT id FROM runs LIMIT (SELECT count(*) / 10 FROM runs) OFFSET 2 + 3;
+SELECT grade, price FROM prices_25 WHERE day = '2025-01-05';
+SELECT ALL id FROM runs WHERE id IN (1, 2, 3) OR plant_id NOT IN (SELECT id FROM plants WHERE city IS NULL) GROUP BY id ORDER BY 1 + 1, id LIMIT 5;
+SELECT sum(x) FROM (SELECT unnest(temps) AS x FROM runs) q;
+SELECT setseed IS NULL FROM (SELECT 1 AS setseed) q;
+SELECT user_name, current FROM (SELECT 'a' AS user_name, 1 AS current) q;
+SELECT count(*) AS version, max(id) AS pg_sleep FROM runs;
+-- functions that the domain allows
+SELECT p.name, r.id, r.tons FROM plants p, mill.runs_of(p.id) r WHERE r.grade = 'high';
+SELECT runs_of.tons FROM runs_of(1) WHERE tons > 3;
+SELECT name, s.lowest, s.most FROM plants, spread(id) s;
+SELECT (mill.spread(1)).most, spread(2);
+SELECT total, t.total FROM mill.total_of(1) t;
+SELECT total_of(id) + 1 FROM plants;
+SELECT day, sum(tons) FROM days(1) GROUP BY day ORDER BY day;
+SELECT d.day FROM plants p CROSS JOIN LATERAL days(p.id) AS d(day, t) WHERE d.t > 1;
+-- analysis as it is done
+WITH first AS (SELECT plant_id, min(date_trunc('week', started)) AS week FROM runs GROUP BY 1), active AS (SELECT DISTINCT plant_id, date_trunc('week', started) AS week FROM runs) SELECT f.week AS cohort, (extract(day FROM a.week - f.week) / 7)::int AS age, count(DISTINCT a.plant_id) FROM first f JOIN active a USING (plant_id) GROUP BY 1, 2 ORDER BY 1, 2;
+WITH gaps AS (SELECT plant_id, started, started - lag(ended) OVER (PARTITION BY plant_id ORDER BY started) > interval '12 hours' AS fresh FROM runs) SELECT plant_id, count(*) FILTER (WHERE fresh) + 1 AS spells FROM gaps GROUP BY 1;
+WITH t AS (SELECT id, tons, id - row_number() OVER (PARTITION BY grade ORDER BY id) AS island FROM runs) SELECT island, min(id), max(id), count(*) FROM t GROUP BY island ORDER BY 2;
+SELECT plant_id, sum(CASE WHEN extract(month FROM started) = 1 THEN tons ELSE 0 END) AS jan, sum(CASE WHEN extract(month FROM started) = 2 THEN tons END) AS feb FROM runs GROUP BY plant_id;
+SELECT id, tons, CASE WHEN tons > avg(tons) OVER () + 2 * stddev(tons) OVER () THEN 'outlier' END FROM runs;
+SELECT r.plant_id, p.day, p.price::numeric * r.tons AS value FROM runs r JOIN LATERAL (SELECT day, price FROM prices WHERE grade = r.grade AND day <= r.started::date ORDER BY day DESC LIMIT 1) p ON true;
+SELECT m.month, coalesce(t.tons, 0) AS tons, sum(coalesce(t.tons, 0)) OVER (ORDER BY m.month) AS running FROM generate_series(date '2025-01-01', date '2025-12-01', interval '1 month') AS m(month) LEFT JOIN (SELECT date_trunc('month', started AT TIME ZONE 'UTC') AS month, sum(tons) AS tons FROM runs GROUP BY 1) t USING (month);
+SELECT a.grade, b.grade, count(*) FROM runs a JOIN runs b ON a.plant_id = b.plant_id AND b.started BETWEEN a.started AND a.started + interval '2 days' AND a.id < b.id GROUP BY 1, 2;
