@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::install::Apt;
 use crate::progress::Step;
-use crate::wasm::Toolchain;
+use crate::wasm;
 use crate::workspace::{Workspace, forget_cargo_run};
 use crate::{Obtain, plugins, preflight};
 
@@ -65,7 +65,7 @@ impl Demo {
 pub fn prepare(workspace: &Workspace, obtain: Obtain) -> Result<bool> {
     let mut apt = Apt::new(obtain.no_install);
     let tools = preflight::ensure(&mut apt)?;
-    let toolchain = Toolchain::obtain(None, &mut apt, obtain.no_install)?;
+    let toolchain = wasm::obtain(None, &mut apt, obtain.no_install)?;
     let (true, Some(toolchain)) = (tools, toolchain) else {
         eprintln!(
             "Something is missing: run the commands above, or what does the same on your system, then try again."

@@ -38,11 +38,6 @@ impl Fingerprint {
     }
 }
 
-/// SHA-256 of some bytes, as hexadecimal digits.
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use airlock_kit::component::{Encoded, short_name};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-
-use crate::component::{Encoded, short_name};
 
 /// Grants of the built-in stages.
 const STAGES: &str = "plugins/grants.toml";

@@ -2,12 +2,15 @@
 //! `bench-gate`.
 
 mod bench;
-mod component;
 mod demo;
+mod distractors;
+mod eval_corpora;
+mod eval_data;
 mod fingerprint;
 mod gate_report;
 mod grants;
 mod install;
+mod languages;
 mod lint;
 mod plugins;
 mod preflight;
@@ -39,10 +42,18 @@ enum Command {
     Lint(lint::Lint),
     /// Build the built-in stages into components.
     Plugins(plugins::Plugins),
+    /// Build the adapters that are written in other languages.
+    Languages(languages::Languages),
     /// The gate's corpora through the binary, and docs/gate.md with the numbers.
     GateReport(gate_report::GateReport),
     /// What a verdict of the gate costs, beside another parser.
     BenchGate(bench::Bench),
+    /// What a component costs, beside Extism.
+    BenchPlugins(bench::BenchPlugins),
+    /// Public questions over ten databases, asked and graded, by set.
+    EvalCorpora(eval_corpora::EvalCorpora),
+    /// The evaluation databases as schemas of one, and a pack over them.
+    EvalData(eval_data::EvalData),
 }
 
 /// What every command that may obtain something takes.
@@ -59,8 +70,12 @@ fn main() -> ExitCode {
         Command::Test(command) => command.run(),
         Command::Lint(command) => command.run(),
         Command::Plugins(command) => command.run(),
+        Command::Languages(command) => command.run(),
         Command::GateReport(command) => command.run(),
         Command::BenchGate(command) => command.run(),
+        Command::BenchPlugins(command) => command.run(),
+        Command::EvalCorpora(command) => command.run(),
+        Command::EvalData(command) => command.run(),
     };
     match result {
         Ok(code) => code,

@@ -6,21 +6,23 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
+use airlock_kit::compile::Artifact;
+use airlock_kit::component::{Encoded, encode, short_name};
+use airlock_kit::toolchain::{TARGET, Toolchain, cargo_home, sha256};
 use anyhow::{Context, Result, bail};
 
 use crate::Obtain;
-use crate::component::{Encoded, encode, short_name};
-use crate::fingerprint::{Fingerprint, sha256};
+use crate::fingerprint::Fingerprint;
 use crate::grants::{Grant, Grants, adapters};
 use crate::install::Apt;
 use crate::progress::Step;
-use crate::wasm::{Source, TARGET, Toolchain, cargo_home};
+use crate::wasm::{self, Source};
 use crate::workspace::Workspace;
 
 const PROFILE: &str = "plugin";
 const STAMP: &str = ".built-from";
 /// What a component is made from, beside the compiler.
-const INPUTS: [&str; 5] = ["plugins", "wit", "Cargo.toml", "Cargo.lock", "xtask/src"];
+const INPUTS: [&str; 6] = ["plugins", "wit", "Cargo.toml", "Cargo.lock", "xtask/src", "host/kit/src"];
 
 /// Build the built-in stages and the domains' adapters into components.
 #[derive(clap::Args)]
@@ -40,7 +42,7 @@ impl Plugins {
     pub fn run(&self) -> Result<ExitCode> {
         let workspace = Workspace::find()?;
         let mut apt = Apt::new(self.obtain.no_install);
-        let Some(toolchain) = Toolchain::obtain(self.compiler, &mut apt, self.obtain.no_install)? else {
+        let Some(toolchain) = wasm::obtain(self.compiler, &mut apt, self.obtain.no_install)? else {
             return Ok(ExitCode::FAILURE);
         };
         build(&workspace, &toolchain, &self.only)?;
@@ -113,35 +115,12 @@ fn compile(
     let mut modules = BTreeMap::new();
     if let Some(messages) = child.stdout.take() {
         for line in BufReader::new(messages).lines() {
-            if let Some((package, module)) = artifact(&line?) {
-                modules.insert(package, module);
+            if let Some(artifact) = Artifact::of(&line?) {
+                modules.insert(artifact.name, artifact.module);
             }
         }
     }
     Ok((modules, child.wait()?.success()))
-}
-
-#[derive(serde::Deserialize)]
-struct Message {
-    reason: String,
-    #[serde(default)]
-    target: Option<MessageTarget>,
-    #[serde(default)]
-    filenames: Vec<PathBuf>,
-}
-
-#[derive(serde::Deserialize)]
-struct MessageTarget {
-    name: String,
-}
-
-/// The crate and the module that one of cargo's messages tells of.
-fn artifact(line: &str) -> Option<(String, PathBuf)> {
-    let message: Message = serde_json::from_str(line).ok()?;
-    let module =
-        message.filenames.into_iter().find(|file| file.extension().is_some_and(|end| end == "wasm"))?;
-    (message.reason == "compiler-artifact").then_some(())?;
-    Some((message.target?.name.replace('_', "-"), module))
 }
 
 /// Encodes a module, checks it against its grant and puts it in place.
@@ -222,19 +201,6 @@ fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn modules_are_found_among_cargos_messages() {
-        let line = r#"{"reason":"compiler-artifact","target":{"name":"airlock_stage_planner"},"filenames":["/t/p.wasm","/t/p.rlib"]}"#;
-        assert_eq!(artifact(line), Some(("airlock-stage-planner".to_owned(), PathBuf::from("/t/p.wasm"))));
-        for other in [
-            "warning: text",
-            r#"{"reason":"build-finished","success":true}"#,
-            r#"{"reason":"compiler-artifact","target":{"name":"serde"},"filenames":["/t/libserde.rlib"]}"#,
-        ] {
-            assert_eq!(artifact(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_changed_or_missing_file_is_not_current() {

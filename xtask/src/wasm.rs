@@ -1,24 +1,21 @@
-//! A compiler for wasm32-unknown-unknown: the active toolchain's, else Debian's with a standard library built once.
+//! Obtaining a compiler for wasm32-unknown-unknown: from rustup, else Debian's with a standard library built once.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use airlock_kit::toolchain::{
+    DEBIAN_CARGO, DEBIAN_LINKER, DEBIAN_RUSTC, TARGET, Toolchain, cargo_home, clean,
+    debian_compiler_is_there, has_std, libraries, remapped, std_folder, version_of,
+};
 use anyhow::{Context, Result, bail};
 
-use crate::fingerprint::sha256;
 use crate::install::Apt;
 use crate::progress::Step;
-use crate::workspace::{cache, on_path};
+use crate::workspace::on_path;
 
-/// The target of components.
-pub const TARGET: &str = "wasm32-unknown-unknown";
 const RUSTUP_LIMIT: Duration = Duration::from_secs(180);
-const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
-const DEBIAN_CARGO: &str = "/usr/bin/cargo";
-const DEBIAN_SOURCES: &str = "/usr/lib/rustlib/src/rust/library/std/Cargo.toml";
-const DEBIAN_LINKER: &str = "/usr/bin/rust-lld";
 
 /// Which compiler to use; chosen by itself unless asked.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -29,125 +26,31 @@ pub enum Source {
     Debian,
 }
 
-/// A compiler that can build for [`TARGET`].
-pub enum Toolchain {
-    /// The active toolchain carries the target.
-    Active { version: String },
-    /// Debian's compiler and the folder of a standard library for it.
-    Debian { version: String, sysroot: PathBuf },
-}
-
-impl Toolchain {
-    /// Finds one, or obtains it. `None` when it cannot be installed from here: how to has been printed.
-    pub fn obtain(source: Option<Source>, apt: &mut Apt, no_install: bool) -> Result<Option<Self>> {
-        let rustup = source != Some(Source::Debian);
-        let debian = source != Some(Source::Rustup);
-        if rustup && let Some(active) = active() {
-            return Ok(Some(active));
-        }
-        if debian && let Some(built) = debian_with_std()? {
-            return Ok(Some(built));
-        }
-        if rustup && on_path("rustup").is_some() {
-            eprintln!("  $ rustup target add {TARGET}");
-            if !no_install && rustup_target_add()? {
-                return active().map(Some).context("rustup added the target, and yet rustc does not have it");
-            }
-        }
-        if !debian {
-            bail!("rustup could not add {TARGET}");
-        }
-        if !install_debian(apt)? {
-            return Ok(None);
-        }
-        build_std()?;
-        debian_with_std()?.context("the standard library was built, and yet it is not in the cache").map(Some)
+/// Finds one, or obtains it. `None` when it cannot be installed from here: how to has been printed.
+pub fn obtain(source: Option<Source>, apt: &mut Apt, no_install: bool) -> Result<Option<Toolchain>> {
+    let rustup = source != Some(Source::Debian);
+    let debian = source != Some(Source::Rustup);
+    if rustup && let Some(active) = Toolchain::active() {
+        return Ok(Some(active));
     }
-
-    /// What tells this compiler from another.
-    pub fn version(&self) -> &str {
-        match self {
-            Self::Active { version } | Self::Debian { version, .. } => version,
+    if debian && let Some(built) = Toolchain::debian()? {
+        return Ok(Some(built));
+    }
+    if rustup && on_path("rustup").is_some() {
+        eprintln!("  $ rustup target add {TARGET}");
+        if !no_install && rustup_target_add()? {
+            let active = Toolchain::active().map(Some);
+            return active.context("rustup added the target, and yet rustc does not have it");
         }
     }
-
-    /// Its cargo, free of variables meant for another build, in `root`. `remaps` are path prefixes that the
-    /// components must not carry.
-    pub fn cargo(&self, root: &Path, remaps: &[(PathBuf, &str)]) -> Command {
-        let mut flags = remapped(remaps);
-        let mut command = match self {
-            Self::Active { .. } => Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
-            Self::Debian { sysroot, .. } => {
-                flags.push(format!("--sysroot={}", sysroot.display()));
-                Command::new(DEBIAN_CARGO)
-            }
-        };
-        clean(&mut command);
-        if let Self::Debian { .. } = self {
-            command.env_remove("RUSTUP_TOOLCHAIN").env("RUSTC", DEBIAN_RUSTC);
-        }
-        command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).current_dir(root);
-        command
+    if !debian {
+        bail!("rustup could not add {TARGET}");
     }
-}
-
-/// Takes away what a caller's environment says about other builds; what says where things are fetched from stays.
-fn clean(command: &mut Command) {
-    const KEPT: [&str; 7] = [
-        "CARGO_HOME",
-        "CARGO_HTTP_",
-        "CARGO_NET_",
-        "CARGO_REGISTR",
-        "CARGO_SOURCE_",
-        "CARGO_TERM_",
-        "CARGO_BUILD_JOBS",
-    ];
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        let about_builds = ["CARGO", "__CARGO", "RUSTC", "RUSTFLAGS", "RUSTDOCFLAGS", "LD_LIBRARY_PATH"];
-        let about_builds = about_builds.iter().any(|prefix| text.starts_with(prefix));
-        if about_builds && !KEPT.iter().any(|prefix| text.starts_with(prefix)) {
-            command.env_remove(&name);
-        }
+    if !install_debian(apt)? {
+        return Ok(None);
     }
-}
-
-/// Cargo's folder of fetched sources.
-pub fn cargo_home() -> PathBuf {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default()
-}
-
-/// Flags that replace path prefixes in what is compiled: a component must not tell on whose machine it was built.
-fn remapped(prefixes: &[(PathBuf, &str)]) -> Vec<String> {
-    prefixes.iter().map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).collect()
-}
-
-/// The active toolchain, if it carries the target.
-fn active() -> Option<Toolchain> {
-    let version = version_of(Path::new("rustc")).ok()?;
-    let output =
-        Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output().ok()?;
-    let folder = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
-    has_std(&folder).then_some(Toolchain::Active { version })
-}
-
-fn has_std(folder: &Path) -> bool {
-    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    names.into_iter().any(|name| name.to_string_lossy().starts_with("libstd-"))
-}
-
-fn version_of(rustc: &Path) -> Result<String> {
-    let mut command = Command::new(rustc);
-    clean(&mut command);
-    if rustc == Path::new(DEBIAN_RUSTC) {
-        command.env_remove("RUSTUP_TOOLCHAIN");
-    }
-    let output = command.arg("-vV").output().with_context(|| rustc.display().to_string())?;
-    if !output.status.success() {
-        bail!("{} -vV: {}", rustc.display(), String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    build_std()?;
+    Toolchain::debian()?.context("the standard library was built, and yet it is not in the cache").map(Some)
 }
 
 fn rustup_target_add() -> Result<bool> {
@@ -184,36 +87,14 @@ fn install_debian(apt: &mut Apt) -> Result<bool> {
     Ok(true)
 }
 
-fn debian_compiler_is_there() -> bool {
-    [DEBIAN_RUSTC, DEBIAN_CARGO, DEBIAN_SOURCES].iter().all(|file| Path::new(file).is_file())
-}
-
-fn std_folder(version: &str) -> Result<PathBuf> {
-    let key: String = sha256(version.as_bytes()).chars().take(16).collect();
-    Ok(cache()?.join("wasm-std").join(key))
-}
-
-fn libraries(sysroot: &Path) -> PathBuf {
-    sysroot.join("lib/rustlib").join(TARGET).join("lib")
-}
-
-/// Debian's compiler, if the standard library for it is in the cache.
-fn debian_with_std() -> Result<Option<Toolchain>> {
-    if !debian_compiler_is_there() || !Path::new(DEBIAN_LINKER).exists() {
-        return Ok(None);
-    }
-    let version = version_of(Path::new(DEBIAN_RUSTC))?;
-    let sysroot = std_folder(&version)?;
-    Ok(has_std(&libraries(&sysroot)).then_some(Toolchain::Debian { version, sysroot }))
-}
-
 /// Builds the standard library from Debian's sources into the cache. Whole or not at all: it is moved there when done.
 fn build_std() -> Result<()> {
     let step = Step::begin(
         format!("build the standard library for {TARGET}"),
         "Debian ships its sources only; about a minute, once, kept in the cache",
     );
-    let sysroot = std_folder(&version_of(Path::new(DEBIAN_RUSTC))?)?;
+    let sysroot = std_folder(&version_of(Path::new(DEBIAN_RUSTC))?);
+    let sysroot = sysroot.context("neither XDG_CACHE_HOME nor HOME is set")?;
     let work = sysroot.with_extension(format!("{}.work", std::process::id()));
     fs::create_dir_all(work.join("crate/src"))?;
     fs::write(work.join("crate/src/lib.rs"), "")?;

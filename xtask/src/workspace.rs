@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -42,13 +42,6 @@ impl Workspace {
         command.current_dir(&self.root);
         command
     }
-}
-
-/// What outlives a target directory: `$XDG_CACHE_HOME/airlock`, else `~/.cache/airlock`.
-pub fn cache() -> Result<PathBuf> {
-    let base = env::var_os("XDG_CACHE_HOME").filter(|dir| Path::new(dir).is_absolute()).map(PathBuf::from);
-    let base = base.or_else(|| env::home_dir().map(|home| home.join(".cache")));
-    Ok(base.context("neither XDG_CACHE_HOME nor HOME is set")?.join("airlock"))
 }
 
 /// The first file of this name on the PATH.
