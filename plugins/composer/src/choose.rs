@@ -126,28 +126,36 @@ fn beside(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> f6
             _ => None,
         })
         .collect();
+    let listed = |at: usize| {
+        mentions.iter().zip(targets).any(|(mention, target)| {
+            matches!(target, Target::Column(..)) && (mention.first..mention.end).contains(&at)
+        })
+    };
     let near = |table: usize, mention: &Mention| {
         tables.iter().any(|(own, first, end)| {
             let between = |from: usize, to: usize| {
                 from <= to
                     && (from..to).all(|at| {
-                        context.reading.tokens.get(at).is_some_and(|token| {
-                            matches!(
-                                token.lower.as_str(),
-                                "of" | "the"
-                                    | "all"
-                                    | "whose"
-                                    | "their"
-                                    | "'"
-                                    | "s"
-                                    | "each"
-                                    | "with"
-                                    | "a"
-                                    | "an"
-                                    | "have"
-                                    | "has"
-                            )
-                        })
+                        listed(at)
+                            || context.reading.tokens.get(at).is_some_and(|token| {
+                                matches!(
+                                    token.lower.as_str(),
+                                    "of" | "the"
+                                        | "all"
+                                        | "whose"
+                                        | "their"
+                                        | "'"
+                                        | "s"
+                                        | "each"
+                                        | "with"
+                                        | "a"
+                                        | "an"
+                                        | "have"
+                                        | "has"
+                                        | "and"
+                                        | ","
+                                )
+                            })
                     })
             };
             *own == table && (between(mention.end, *first) || between(*end, mention.first))
@@ -160,7 +168,7 @@ fn beside(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> f6
             Target::Value(table, ..) | Target::Flag(table, ..)
                 if tables.iter().any(|(own, ..)| own == table) =>
             {
-                sum += 0.1;
+                sum += if near(*table, mention) { 0.2 } else { 0.1 };
             }
             _ => {}
         }

@@ -78,6 +78,8 @@ pub enum FilterKind {
     Condition(usize),
     /// A text column matches a pattern, whatever the case.
     Like(usize, usize, String),
+    /// A number compares with the mean of all rows.
+    Mean(usize, usize, Comparison),
     /// One of several restrictions.
     Any(Vec<FilterKind>),
 }
@@ -92,6 +94,7 @@ impl FilterKind {
             | Self::Between(table, column, _, _)
             | Self::Missing(table, column)
             | Self::Like(table, column, _)
+            | Self::Mean(table, column, _)
             | Self::Flag(table, column, _) => Some((*table, *column)),
             Self::Condition(_) | Self::Any(_) => None,
         }

@@ -315,7 +315,9 @@ fn way(schema: &Schema, from: usize, to: usize, outer: usize) -> Option<Vec<Hop>
         for (at, way) in &ways {
             for hop in hops(schema, *at) {
                 let been = hop.to == from || hop.to == outer || way.iter().any(|step| step.to == hop.to);
-                if !been && longer.len() < 400 {
+                // Over what both only point to, two things merely share it; what hangs on it belongs to it.
+                let turns = hop.up && way.last().is_some_and(|step| !step.up) && !hangs(schema, hop.to);
+                if !been && !turns && longer.len() < 400 {
                     let mut way = way.clone();
                     way.push(hop);
                     longer.push((hop.to, way));
@@ -331,6 +333,12 @@ fn way(schema: &Schema, from: usize, to: usize, outer: usize) -> Option<Vec<Hop>
         ways = longer;
     }
     None
+}
+
+/// True for a table that only says more of what it points to: the categories of a shop.
+fn hangs(schema: &Schema, table: usize) -> bool {
+    let referred = schema.tables.iter().any(|other| other.edges.iter().any(|edge| edge.to == table));
+    schema.table(table).is_some_and(|table| table.edges.len() == 1 && table.columns.len() <= 4) && !referred
 }
 
 fn hops(schema: &Schema, at: usize) -> Vec<Hop> {

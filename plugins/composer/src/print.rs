@@ -5,7 +5,7 @@ use airlock_plugin_sdk::question::moments::Period;
 use airlock_plugin_sdk::time::Date;
 
 use crate::logical::{Existence, Expr, Node, Pred, Query};
-use crate::schema::Schema;
+use crate::schema::{Family, Schema};
 
 /// The text of a query.
 pub fn sql(schema: &Schema, query: &Query) -> String {
@@ -417,6 +417,13 @@ impl Printer<'_> {
             }
             Pred::Null(node, column, null) => {
                 format!("{} IS {}", self.column(*node, *column), if *null { "NULL" } else { "NOT NULL" })
+            }
+            Pred::Flag(node, column, sense)
+                if self
+                    .column_detail(*node, *column)
+                    .is_some_and(|column| column.family == Family::Number) =>
+            {
+                format!("{} = {}", self.column(*node, *column), i32::from(*sense))
             }
             Pred::Flag(node, column, true) => self.column(*node, *column),
             Pred::Flag(node, column, false) => format!("NOT {}", self.column(*node, *column)),

@@ -48,6 +48,8 @@ pub struct Column {
     pub amount: bool,
     /// A number with exact places, so that it can be rounded.
     pub exact: bool,
+    /// A number that says yes or no: `is_open`.
+    pub binary: bool,
     /// Enum labels and permitted samples.
     pub values: Vec<String>,
 }
@@ -247,6 +249,8 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
                 nullable: column.nullable,
                 key: id || key.contains(&at),
                 amount: column.class == "amount",
+                binary: column.family == "number"
+                    && ["is_", "has_", "Is", "Has"].iter().any(|lead| column.name.starts_with(lead)),
                 exact: column.sql_type.starts_with("numeric"),
                 values: column.enum_labels.iter().chain(&column.samples).cloned().collect(),
             }
@@ -380,6 +384,9 @@ fn labels(columns: &[Column], table: &[String]) -> Vec<usize> {
                         .first()
                         .and_then(|name| name.last())
                         .is_some_and(|last| last == "name" || last == "titl")
+                    && column.names.first().is_some_and(|name| {
+                        name.iter().rev().skip(1).all(|stem| table.iter().any(|own| stems::kin(own, stem)))
+                    })
             })
         })
         .collect();

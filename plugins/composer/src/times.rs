@@ -176,7 +176,23 @@ pub fn choose(
             .collect();
         let mut dated = Vec::new();
         for table in &next {
-            if let Some(column) = own(context, *table)? {
+            // When a person was hired dates nothing but the hiring.
+            let beginning = |column: usize| {
+                let detail = context.schema.table(*table);
+                detail.is_some_and(|detail| {
+                    detail.time != Some(column)
+                        && detail.columns.get(column).is_some_and(|column| {
+                            column
+                                .names
+                                .iter()
+                                .flatten()
+                                .any(|stem| begins(stem) || ASIDE.contains(&stem.as_str()))
+                        })
+                })
+            };
+            if let Some(column) = own(context, *table)?
+                && (!beginning(column) || named(frame, *table))
+            {
                 dated.push((*table, column));
             }
         }

@@ -103,7 +103,7 @@ pub fn annotate(
     all.extend(ruled);
     for first in 0..reading.tokens.len() {
         all.extend(runs(reading, first, &taken).into_iter().filter_map(|run| {
-            let candidates = candidates(reading, &run, schema, glossary, &values, &spoken);
+            let candidates = candidates(reading, &run, schema, glossary, &values, &spoken, &taken);
             (!candidates.is_empty()).then(|| Mention {
                 first: run.first,
                 end: run.end,
@@ -227,6 +227,7 @@ fn candidates(
     glossary: &Glossary,
     values: &[Known],
     spoken: &BTreeSet<String>,
+    taken: &BTreeSet<usize>,
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut plurals: Vec<Target> = Vec::new();
@@ -275,6 +276,25 @@ fn candidates(
     }
     // `no bills` has no bills, though a column is called `bill no`; `no show` may be a value.
     if reading.chunks.iter().any(|chunk| chunk.first == run.first && chunk.op == Op::Not) {
+        return best(found);
+    }
+    // `how many sales did each of them make`: a verb, though a column is called so.
+    let verb = run.stems.len() == 1
+        && (stems::is_light(run.words.first().map_or("", String::as_str))
+            || run.stems.first().is_some_and(|stem| stems::is_relation(stem)))
+        && reading
+            .tokens
+            .get(..run.first)
+            .unwrap_or_default()
+            .iter()
+            .any(|token| matches!(token.lower.as_str(), "did" | "do" | "does"))
+        && run.first.checked_sub(1).and_then(|at| reading.tokens.get(at)).is_some_and(|before| {
+            !matches!(
+                before.lower.as_str(),
+                "the" | "each" | "per" | "by" | "of" | "every" | "a" | "an" | "which" | "what"
+            )
+        });
+    if verb {
         return best(found);
     }
     // `that year` is the one named before.
@@ -337,8 +357,15 @@ fn candidates(
         if score >= 0.55 && told {
             add(Target::Table(at), score);
         }
+        // The name of who has a first and a last one.
+        if let ([word], [first, _]) = (run.stems.as_slice(), table.label.as_slice())
+            && word == "name"
+        {
+            add(Target::Column(at, *first), 0.97);
+        }
         for (column_at, column) in table.columns.iter().enumerate() {
-            if let Some((sense, score)) = flag(column.family, &column.names, &run.stems, &table.names) {
+            let family = if column.binary { Family::Boolean } else { column.family };
+            if let Some((sense, score)) = flag(family, &column.names, &run.stems, &table.names) {
                 add(Target::Flag(at, column_at, sense), score);
             }
             let score = column
@@ -363,7 +390,7 @@ fn candidates(
                 continue;
             }
             // `premium customers` are customers of a kind, not a number of a yes-or-no column.
-            if column.family == Family::Boolean
+            if (column.family == Family::Boolean || column.binary)
                 && run.words.len() > 1
                 && !column.names.iter().any(|name| same_set(name, &run.stems))
             {
@@ -396,6 +423,13 @@ fn candidates(
                         own.map(|name| column_score(name, &run.stems, &table.names)).fold(0.0, f64::max);
                     pointers.push((edge.to, own < 0.6));
                 }
+                // `no major` where the key is `major_dept_id`.
+                Some(edge)
+                    if reading.chunks.iter().any(|chunk| chunk.op == Op::Not && chunk.end <= run.first)
+                        && qualifies(schema, column, edge.to, &run.stems) =>
+                {
+                    add(Target::Column(at, column_at), 0.9);
+                }
                 // Within one table only what is missing can be asked: `no parent category`.
                 Some(_) | None if score >= 0.55 => add(Target::Column(at, column_at), 0.6),
                 _ => {}
@@ -411,6 +445,17 @@ fn candidates(
             None => found.push(Candidate { target: Target::Table(table), score: 0.75, pointer }),
         }
     }
+    let flagged: Vec<(usize, usize)> = found
+        .iter()
+        .filter_map(|candidate| match candidate.target {
+            Target::Flag(table, column, _) => Some((table, column)),
+            _ => None,
+        })
+        .collect();
+    found.retain(|candidate| match candidate.target {
+        Target::Column(table, column) => !flagged.contains(&(table, column)),
+        _ => true,
+    });
     // `items` are the rows of `order_items`, not their identifiers.
     if !run.stems.iter().any(|stem| matches!(stem.as_str(), "id" | "number" | "code")) {
         let named: Vec<usize> = found
@@ -470,6 +515,10 @@ fn candidates(
         _ => true,
     });
     let named = found.iter().any(|candidate| candidate.score >= 0.6);
+    if !named && let [word] = run.words.as_slice() {
+        found.extend(thesaurus::done(schema, word, alone(reading, run.first, taken)));
+    }
+    let named = named || !found.is_empty();
     if !named && !light {
         found.extend(thesaurus::meant(schema, &run.stems));
         found.extend(thesaurus::income(schema, &run.stems));
@@ -477,6 +526,31 @@ fn candidates(
     // What a table is called by its own is no key of another one.
     found.retain(|candidate| !candidate.pointer || tables.is_empty());
     best(found)
+}
+
+/// True for a participle that relates its noun to nothing else: `cars sold in May`, `sold cars`, and not `students enrolled
+/// in each department`.
+fn alone(reading: &Reading, at: usize, taken: &BTreeSet<usize>) -> bool {
+    let next = (at + 1..reading.tokens.len())
+        .find(|place| reading.tokens.get(*place).is_some_and(|token| !stems::is_function_word(&token.lower)));
+    match next {
+        None => true,
+        Some(next) => {
+            let mark = reading.tokens.get(next).is_some_and(|token| token.kind == TokenKind::Mark);
+            mark || taken.contains(&next) || next == at + 1
+        }
+    }
+}
+
+/// True when a run is all that a key says besides whose key it is.
+fn qualifies(schema: &Schema, column: &crate::schema::Column, to: usize, run: &[String]) -> bool {
+    let target: Vec<&String> =
+        schema.table(to).map(|table| table.names.iter().flatten().collect()).unwrap_or_default();
+    column.names.iter().take(column.own).any(|name| {
+        let rest: Vec<String> =
+            name.iter().filter(|stem| stem.as_str() != "id" && !target.contains(stem)).cloned().collect();
+        !rest.is_empty() && same_set(&rest, run)
+    })
 }
 
 /// `successful` for the status `success`: one word of the same family, where a column tells states apart.

@@ -111,6 +111,11 @@ pub(super) fn flag(
             return Some((true, 0.98));
         }
         let (Some(first), Some(own)) = (run.first(), name.first()) else { return None };
+        const OPPOSITE: &[(&str, &str)] =
+            &[("open", "close"), ("open", "clos"), ("enabl", "disabl"), ("paid", "unpaid")];
+        if run.len() == 1 && name.len() == 1 && OPPOSITE.iter().any(|(yes, no)| own == yes && first == no) {
+            return Some((false, 0.96));
+        }
         let negated = run.len() == name.len()
             && ["in", "un", "non", "dis"].iter().any(|lead| first.strip_prefix(lead) == Some(own.as_str()));
         (negated && run.get(1..) == name.get(1..)).then_some((false, 0.96))

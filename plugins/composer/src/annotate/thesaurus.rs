@@ -67,6 +67,50 @@ pub(super) fn meant(schema: &Schema, run: &[String]) -> Vec<Candidate> {
     found
 }
 
+/// What a verb did is a row of the table of such deeds, or has its date: `cars sold`, `people hired`.
+pub(super) fn done(schema: &Schema, word: &str, alone: bool) -> Vec<Candidate> {
+    const DEEDS: &[(&str, &[&str])] = &[
+        ("sold", &["sale"]),
+        ("bought", &["purchase", "sale", "order"]),
+        ("purchased", &["purchase", "sale", "order"]),
+        ("ordered", &["order"]),
+        ("paid", &["payment"]),
+        ("borrowed", &["loan", "borrowing"]),
+        ("rented", &["rental"]),
+        ("booked", &["booking", "reservation"]),
+        ("enrolled", &["enrollment", "enrolment"]),
+    ];
+    if !stems::is_participle(word) || !alone {
+        return Vec::new();
+    }
+    let stem = stems::stem(word);
+    let nouns = DEEDS.iter().find(|(verb, _)| *verb == word).map(|(_, nouns)| *nouns).unwrap_or_default();
+    let deeds: Vec<Vec<String>> = nouns.iter().map(|noun| vec![stems::stem(noun)]).collect();
+    let recorded = |table: &crate::schema::Table| {
+        table.names.iter().any(|name| deeds.iter().any(|deed| same_set(name, deed)))
+    };
+    let mut found: Vec<Candidate> = schema
+        .tables
+        .iter()
+        .enumerate()
+        .filter(|(_, table)| recorded(table))
+        .map(|(at, _)| Candidate::new(Target::Table(at), 0.7))
+        .collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let dated = |column: &crate::schema::Column| {
+        let mut own = column.names.iter().take(column.own).flatten();
+        column.family == Family::Time && own.any(|name| name.len() >= 4 && stems::kin(name, &stem))
+    };
+    for (at, table) in schema.tables.iter().enumerate() {
+        for (column, _) in table.columns.iter().enumerate().filter(|(_, column)| dated(column)) {
+            found.push(Candidate::new(Target::Column(at, column), 0.75));
+        }
+    }
+    found
+}
+
 /// The one amount that income is: the total of the one kind of paper that records sales.
 pub(super) fn income(schema: &Schema, run: &[String]) -> Option<Candidate> {
     const INCOME: &[&str] = &["revenue", "turnover", "income", "spending"];
@@ -76,7 +120,7 @@ pub(super) fn income(schema: &Schema, run: &[String]) -> Option<Candidate> {
     let mut papers = schema.tables.iter().enumerate().filter_map(|(at, table)| {
         let named =
             PAPERS.iter().any(|paper| table.names.iter().any(|name| name.as_slice() == [stems::stem(paper)]));
-        Some((at, table.amount().filter(|_| named)?))
+        Some((at, table.amount().or(table.price()).filter(|_| named)?))
     });
     let (table, column) = papers.next().filter(|_| papers.next().is_none())?;
     Some(Candidate::new(Target::Column(table, column), SCORE))

@@ -71,6 +71,26 @@ impl<'a> Builder<'a> {
                 table,
                 Box::new(move |node, negated| negate(Pred::Like(node, column, pattern.clone()), negated)),
             ),
+            FilterKind::Mean(table, column, comparison) => {
+                let schema = self.context.schema;
+                let owner = schema.table(table).map_or("", |table| table.reference.name.as_str());
+                let name = schema.column(table, column).map_or("", |column| column.name.as_str());
+                let (owner, name) = (print::identifier(owner), print::identifier(name));
+                let relation = print::relation(schema, table);
+                self.built
+                    .assumptions
+                    .push(format!("The average is that of all rows of {}.", self.table_name(table)));
+                let sql = format!(
+                    "{owner}.{name} {} (SELECT avg(every.{name}) FROM {relation} AS every)",
+                    comparison.sql()
+                );
+                (
+                    table,
+                    Box::new(move |node, negated| {
+                        negate(Pred::Raw(sql.clone(), vec![(table, node)]), negated)
+                    }),
+                )
+            }
             FilterKind::Any(kinds) => {
                 let mut parts = Vec::new();
                 for kind in &kinds {
@@ -505,6 +525,13 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let at = frame.moments.first().map(|(_, at)| *at);
+        // A year that the rows themselves hold counts before the date of something they point to.
+        let own = times::own(self.context, root).ok().flatten().is_none() && frame.time_columns.is_empty();
+        if own && let Some((table, column)) = times::year_column(self.context, &Tree::new(root), &period) {
+            self.note_time(table, column);
+            self.built.query.preds.push(Pred::Years(0, column, period));
+            return Ok(());
+        }
         let place = times::choose(self.context, frame, &self.tree, at)?;
         let Some((table, column)) = place else {
             return match times::year_column(self.context, &self.tree, &period) {

@@ -327,8 +327,35 @@ fn label_entities(schema: &Schema, frame: &mut Frame) {
         frame.entity = Some(Key::Table(*table));
         frame.outputs.clear();
     }
+    let measured: Vec<usize> = frame
+        .measures
+        .iter()
+        .chain(frame.rank.iter().filter_map(|rank| match &rank.by {
+            Some(By::Measure(measure)) => Some(measure),
+            _ => None,
+        }))
+        .filter_map(|measure| match measure {
+            Measure::Count(table) | Measure::CountValues(table, _) | Measure::Aggregate(_, table, _) => {
+                Some(*table)
+            }
+            Measure::Metric(_) => None,
+        })
+        .collect();
+    // A table of names that each belong to something: the names are what is asked for.
+    let named = frame.rank.iter().find_map(|rank| match rank.by {
+        Some(By::Measure(Measure::CountValues(table, _))) => Some(table),
+        _ => None,
+    });
+    if let (Some(Key::Table(table)), Some(counted)) = (frame.entity, named)
+        && table == counted
+        && let Some([label]) = schema.table(table).map(|detail| detail.label.as_slice())
+    {
+        frame.entity = Some(Key::Column(table, *label));
+    }
     let settle = |key: &mut Key| {
         if let Key::Column(table, column) = *key
+            // The rows that are counted are gathered by the name, not one by one.
+            && !measured.contains(&table)
             && schema.table(table).is_some_and(|detail| detail.label == [column] && !detail.key.is_empty())
         {
             *key = Key::Table(table);

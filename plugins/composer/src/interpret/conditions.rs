@@ -5,6 +5,9 @@ use super::*;
 impl Grammar<'_> {
     pub(super) fn compare(&mut self, at: usize, comparison: Comparison) -> Result<(), Why> {
         let next = self.next(at);
+        if self.op(next) == Some(&Op::Aggregate(Aggregate::Average)) {
+            return self.above_average(at, next, comparison);
+        }
         let Some(Op::Number(value)) = self.op(next).cloned() else {
             return Err(Why::Kind("a comparison with something other than a number".into()));
         };
@@ -65,6 +68,30 @@ impl Grammar<'_> {
                 None => Err(Why::Kind("a comparison whose quantity is not named".into())),
             },
         }
+    }
+
+    /// `a price higher than the average`, `above average price`.
+    fn above_average(&mut self, at: usize, mean: usize, comparison: Comparison) -> Result<(), Why> {
+        let numbers = |target: Option<&Target>| match target {
+            Some(Target::Column(table, column)) if self.family(*table, *column) == Family::Number => {
+                Some((*table, *column))
+            }
+            _ => None,
+        };
+        let before = self.before(at).and_then(|before| Some((before, numbers(self.target(before))?)));
+        let after = self.noun(mean).and_then(|after| Some((after, numbers(self.target(after))?)));
+        let (places, (table, column)) = match (before, after) {
+            (Some((a, own)), Some((b, other))) if own == other => (vec![a, b], own),
+            (Some((a, own)), None) => (vec![a], own),
+            (None, Some((b, own))) => (vec![b], own),
+            _ => return Err(Why::Kind("a comparison with an average of something else".into())),
+        };
+        for place in places.into_iter().chain([at, mean]) {
+            self.take(place);
+        }
+        self.frame.outputs.retain(|output| *output != (table, column));
+        self.filter(at, FilterKind::Mean(table, column, comparison));
+        Ok(())
     }
 
     /// The number that `bills over 10000` compares.

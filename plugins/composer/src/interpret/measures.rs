@@ -296,6 +296,14 @@ impl Grammar<'_> {
         if again {
             return Ok(());
         }
+        if let Some(noun) = self.in_a_row(at) {
+            let (measure, _) = self.measured(noun, aggregate, false)?;
+            if let Some(item) = self.items.get_mut(noun) {
+                item.used = false;
+            }
+            self.frame.measures.push(measure);
+            return Ok(());
+        }
         let (measure, after) = match self.measure(at, aggregate) {
             Ok(found) => found,
             // `customers total`: the counted thing may stand before.
@@ -338,6 +346,22 @@ impl Grammar<'_> {
         }
         self.frame.measures.push(measure);
         Ok(())
+    }
+
+    /// `minimum, maximum and average cost`: the noun after the last of them.
+    fn in_a_row(&self, at: usize) -> Option<usize> {
+        let mut next = at + 1;
+        let mut more = false;
+        loop {
+            match self.op(next) {
+                Some(Op::And | Op::Link) => {}
+                Some(Op::Aggregate(other)) if *other != Aggregate::Count => more = true,
+                _ => break,
+            }
+            next += 1;
+        }
+        let parted = matches!(self.op(self.next(at)), Some(Op::And));
+        (more && parted && matches!(self.target(next), Some(Target::Column(..)))).then_some(next)
     }
 
     pub(super) fn how_much(&mut self, at: usize) {

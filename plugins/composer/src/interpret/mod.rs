@@ -167,6 +167,7 @@ fn compounds(reading: &Reading, items: Vec<Item>) -> Vec<Item> {
         .filter_map(|at| {
             let item = items.get(at)?;
             let leads = table(Some(item))
+                && !stems::is_participle(last(item))
                 && items.get(at + 1).is_some_and(|next| {
                     let verb = stems::is_participle(last(next)) || last(next).ends_with("ing");
                     table(Some(next)) && next.first == item.end && !verb
@@ -331,6 +332,10 @@ impl Grammar<'_> {
                     | Target::Condition(_)
                     | Target::Literal(_),
                 ) => {}
+                // `sold cars` are cars.
+                Part::Mention(Target::Table(_))
+                    if stems::is_participle(self.word(next))
+                        && matches!(self.target(next + 1), Some(Target::Table(_))) => {}
                 Part::Mention(_) => return self.free(next).then_some(next),
                 Part::Op(Op::Link | Op::Distinct) => {}
                 Part::Op(Op::Word) if plain == 0 || self.light(next) => {

@@ -190,7 +190,7 @@ fn groups_ranks_and_joins() {
             ),
             (
                 "Which products were never sold?",
-                "refused: Without a model this kind of question is not composed: a negation of something that is not known.",
+                "SELECT p.name FROM products AS p WHERE NOT EXISTS ( SELECT 1 FROM sale_lines AS sl JOIN sales AS s ON s.sale_id = sl.sale_id WHERE p.product_id = sl.product_id) ORDER BY p.name, p.product_id",
             ),
             (
                 "customers without receipts",
@@ -279,7 +279,6 @@ fn a_time_that_two_tables_hold_is_read_from_both() {
 #[test]
 fn words_that_would_be_lost_are_refused() {
     for question in [
-        "how many customers bought in 2026",
         "turnover including void receipts",
         "turnover of void receipts in 2026",
         "how much by city",

@@ -316,7 +316,12 @@ fn operation(tokens: &[Token], i: usize) -> (Op, usize) {
     if token.kind == TokenKind::Number {
         return (token.text.parse().map_or(Op::Word, Op::Number), i + 1);
     }
-    if token.kind == TokenKind::Mark || stems::is_function_word(&token.lower) {
+    // `got an A`: a grade, not an article.
+    let letter = token.text == "A"
+        && i.checked_sub(1)
+            .and_then(|at| tokens.get(at))
+            .is_some_and(|before| before.is("an") || before.is("grade"));
+    if !letter && (token.kind == TokenKind::Mark || stems::is_function_word(&token.lower)) {
         return (Op::Link, i + 1);
     }
     if let Some(value) = stems::number(&token.lower) {

@@ -158,7 +158,8 @@ const DERIVED: &[&str] = &[
 
 /// True when two stems are of one family: `enroll` and `enrollment`, `suppli` and `supplier`.
 pub fn kin(a: &str, b: &str) -> bool {
-    if a == b {
+    // `hir` of `hired` and `hire`.
+    if a == b || a.strip_suffix('e') == Some(b) || b.strip_suffix('e') == Some(a) {
         return true;
     }
     let same = |(x, y): &(char, char)| x == y || (matches!(x, 'i' | 'y') && matches!(y, 'i' | 'y'));
@@ -232,6 +233,10 @@ const LIGHT: &[&str] = &[
     "issued",
     "place",
     "placed",
+    "written",
+    "posted",
+    "submitted",
+    "conducted",
     "include",
     "included",
     "includes",
