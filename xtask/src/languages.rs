@@ -160,12 +160,9 @@ fn componentize(workspace: &Workspace, language: Language, home: &Path, componen
     let mut command = match language {
         Language::Python => {
             let mut command = Command::new(tool(language, home));
-            command.arg("-q").arg("-d").arg(&wit).args([
-                "-w",
-                "domain-adapter",
-                "componentize",
-                "--stub-wasi",
-            ]);
+            // A world of its own: bindings import all that a world does.
+            command.arg("-q").arg("-d").arg(&wit).arg("-d").arg(sources.join("world.wit"));
+            command.args(["-w", "equipment-fleet:adapter/adapter", "componentize", "--stub-wasi"]);
             // Sources stay as they are: without this, compiled files would lie among them.
             command.env("PYTHONDONTWRITEBYTECODE", "1");
             command.arg("-p").arg(&sources).arg("-o").arg(&part).arg("adapter");

@@ -28,6 +28,13 @@ const HOST_STACK: usize = 1 << 20;
 /// Core instances that the pool has room for, for each call: a number only, so a Python guest's worth of them is no waste.
 const INSTANCES: usize = 64;
 
+impl RuntimeConfig {
+    /// Core instances that the pool has room for in each call, whatever a grant says.
+    pub(crate) fn pooled_instances(&self) -> usize {
+        self.limits.instances.max(INSTANCES)
+    }
+}
+
 /// Instances made while loading, beside the calls.
 const SPARE_PLACES: u32 = 4;
 
@@ -189,7 +196,7 @@ fn pool(config: &RuntimeConfig) -> PoolingAllocationConfig {
     let times = |each: usize| places.saturating_mul(u32::try_from(each).unwrap_or(u32::MAX));
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(places)
-        .total_core_instances(times(limits.instances.max(INSTANCES)))
+        .total_core_instances(times(config.pooled_instances()))
         .total_memories(times(limits.memories))
         .total_tables(times(limits.tables))
         .total_stacks(places)

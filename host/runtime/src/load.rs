@@ -156,7 +156,7 @@ impl Runtime {
         let imports = check_imports(&code, &shared.engine, grant)?;
         check_exports(&code, &shared.engine, grant)?;
         let limits = shared.config.limits.with(&grant.limits);
-        check_resources(&code, &limits)?;
+        check_resources(&code, &limits, shared.config.pooled_instances())?;
         let pre = match grant.wasi {
             None => shared.linker.instantiate_pre(&code),
             Some(Wasi::Inert) => wasi::link(&shared.linker, &code, &shared.engine)
@@ -331,13 +331,15 @@ fn check_exports(code: &Code, engine: &Engine, grant: &Grant) -> Result<(), Load
 }
 
 /// What the component needs to start is compared with what a call may have, so that the numbers are told here.
-fn check_resources(code: &Code, limits: &Limits) -> Result<(), LoadErrorKind> {
+fn check_resources(code: &Code, limits: &Limits, pooled: usize) -> Result<(), LoadErrorKind> {
     let Some(needs) = code.resources_required() else {
         return Err(LoadErrorKind::Shape("it instantiates modules that it imports".to_owned()));
     };
     let memory = needs.max_initial_memory_size.unwrap_or(0).saturating_mul(PAGE);
     let elements = needs.max_initial_table_size.unwrap_or(0);
     for (what, needs, allowed) in [
+        // A grant may raise everyone's limit up to what the pool has for each call.
+        ("core instances", limits.instances as u64, pooled),
         ("linear memories", u64::from(needs.num_memories), limits.memories),
         ("tables", u64::from(needs.num_tables), limits.tables),
         ("bytes of memory", memory, limits.memory),

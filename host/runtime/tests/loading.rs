@@ -154,6 +154,43 @@ fn what_cannot_fit_is_told_with_numbers() {
 }
 
 #[test]
+fn a_large_component_gets_room_by_its_grant_and_no_other_does() {
+    let runtime = runtime(|_| {});
+    let many = |instances: usize, pages: usize| {
+        let modules = "(core instance (instantiate $m))".repeat(instances - 1);
+        let text = format!(
+            "(component (core module $m) (core module $big (memory {pages})) {modules} (core instance (instantiate $big)))"
+        );
+        wat::parse_str(text).unwrap()
+    };
+    // As an engine of another language is: 40 core instances, 100 MiB.
+    let bytes = many(40, 1_600);
+    let granted = |instances: Option<u16>, memory_mib: Option<u16>| {
+        let mut grant = grant(&bytes, &[]);
+        grant.stages.clear();
+        grant.limits.instances = instances;
+        grant.limits.memory_mib = memory_mib;
+        runtime.load(&bytes, &grant).map_err(|error| error.kind)
+    };
+    assert_eq!(
+        granted(None, None).unwrap_err(),
+        LoadErrorKind::DoesNotFit { what: "bytes of memory", needs: 1_600 << 16, allowed: 64 << 20 }
+    );
+    match granted(Some(39), Some(128)).unwrap_err() {
+        LoadErrorKind::DoesNotStart(kind) => {
+            assert!(matches!(*kind, CallErrorKind::Limit(hit) if hit.limit == Limit::Instances), "{kind}");
+        }
+        other => panic!("{other}"),
+    }
+    assert_eq!(granted(Some(40), Some(128)).unwrap().limits().instances, 40);
+    assert_eq!(
+        granted(Some(65), Some(128)).unwrap_err(),
+        LoadErrorKind::DoesNotFit { what: "core instances", needs: 65, allowed: 64 }
+    );
+    assert_eq!(load(&runtime, &honest()).limits(), &runtime.config().limits, "small ones have what they had");
+}
+
+#[test]
 fn what_does_not_start_is_found_at_load() {
     let runtime = runtime(|config| config.limits.compute = std::time::Duration::from_millis(100));
     let trapping = planner("(func $begin (unreachable)) (start $begin)", HONEST);
