@@ -41,6 +41,7 @@ impl Host {
             checks.push(about(canaries(&domain)));
             checks.push(about(self.stages_of(&domain)));
         }
+        checks.push(Checked { domain: None, check: self.store_check().await });
         checks.push(Checked { domain: None, check: self.quarantine_check() });
         checks.push(Checked { domain: None, check: self.models_check() });
         checks
@@ -65,6 +66,25 @@ impl Host {
             },
             "load a component for each, by its grant",
         )
+    }
+
+    async fn store_check(&self) -> Check {
+        let tried = "the number of the last change of the knowledge store";
+        let Some(recall) = self.store() else {
+            return Check {
+                name: "store-answers",
+                outcome: CheckOutcome::Skipped,
+                tried: tried.to_owned(),
+                found: "there is no store: nothing is learned or logged".to_owned(),
+                remedy: None,
+            };
+        };
+        let (passed, found) = match recall.number().await {
+            Ok(number) => (true, format!("change {number}")),
+            Err(error) => (false, error.to_string()),
+        };
+        let remedy = "bring the store's PostgreSQL back; answers go on without what was learned until then";
+        check("store-answers", tried, passed, found, remedy)
     }
 
     /// A component that was replaced is told and does no harm; one that could not be is a fault of the host.

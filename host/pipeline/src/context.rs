@@ -94,9 +94,9 @@ pub fn assemble(domain: &Domain, question: &str, selection: &Selection) -> Vec<B
         Block::new("joins", "reviewed", &joins(knowledge, &selected)),
         Block::new("glossary", "curated", &glossary(knowledge, question)),
         Block::new("examples", "curated", &examples(domain, question)),
-        Block::new("lessons", "curated", &lessons(knowledge, question)),
+        Block::new("lessons", "curated", &lessons(domain, question)),
         Block::new("values", "derived", &values(knowledge, question)),
-        Block::new("passages", "reviewed", &passages(knowledge, question)),
+        Block::new("passages", "reviewed", &passages(domain, question)),
     ]
     .into_iter()
     .flatten()
@@ -119,11 +119,12 @@ pub(crate) fn infos(blocks: &[Block]) -> Vec<BlockInfo> {
 
 /// The blocks of a question about meaning: terms that it names and passages that are near. Empty when there is neither.
 #[must_use]
-pub fn knowledge(knowledge: &Knowledge, question: &str) -> Vec<Block> {
+pub fn knowledge(domain: &Domain, question: &str) -> Vec<Block> {
+    let knowledge = domain.knowledge();
     let named = knowledge.glossary(question, TERMS).iter().any(|hit| hit.named);
     [
         named.then(|| Block::new("glossary", "curated", &glossary(knowledge, question))).flatten(),
-        Block::new("passages", "reviewed", &passages(knowledge, question)),
+        Block::new("passages", "reviewed", &passages(domain, question)),
     ]
     .into_iter()
     .flatten()
@@ -265,8 +266,8 @@ fn examples(domain: &Domain, question: &str) -> String {
     out
 }
 
-fn lessons(knowledge: &Knowledge, question: &str) -> String {
-    knowledge.lessons(question, LESSONS).iter().map(|hit| format!("- {}\n", line(&hit.lesson.text))).collect()
+fn lessons(domain: &Domain, question: &str) -> String {
+    domain.lessons(question, LESSONS).iter().map(|hit| format!("- {}\n", line(&hit.lesson.text))).collect()
 }
 
 fn values(knowledge: &Knowledge, question: &str) -> String {
@@ -284,8 +285,8 @@ fn values(knowledge: &Knowledge, question: &str) -> String {
         .collect()
 }
 
-fn passages(knowledge: &Knowledge, question: &str) -> String {
-    knowledge
+fn passages(domain: &Domain, question: &str) -> String {
+    domain
         .passages(question, PASSAGES)
         .iter()
         .map(|hit| format!("[{}] {}\n", hit.source, line(&hit.text)))

@@ -6,13 +6,18 @@ use std::sync::Arc;
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
 use airlock_knowledge::pack::{BoundPack, GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
-use airlock_knowledge::{ColumnClass, Curated, ExampleHit, Knowledge, Pack, PackReport};
+use airlock_knowledge::store::{Content, Curation, Learned};
+use airlock_knowledge::{
+    ColumnClass, Curated, Degrade, ExampleHit, Knowledge, LessonHit, Nearby, Pack, PackReport, PassageHit, TableHit,
+    Vectors,
+};
 use airlock_runtime::contract::types::TableRef as ContractTable;
 use airlock_runtime::contract::work::{SelectedTable, Selection};
 use airlock_types::{Catalogue, ColumnRef, ContentHash, DomainName, TableRef};
 use thiserror::Error;
 
 use crate::convert;
+use crate::embedding::Asked;
 
 use crate::golden::Withheld;
 
@@ -56,6 +61,14 @@ pub struct Domain {
     golden: Arc<[GoldenCase]>,
     withheld: Option<Arc<Withheld>>,
     pack: Arc<Pack>,
+    /// What comes with the pack, for the index of what was learned beside it.
+    curated: Arc<Curated>,
+    learned: Option<Learned>,
+    degrade: Degrade,
+    /// Vectors of what is known, where there is an embedder.
+    vectors: Option<Arc<Vectors>>,
+    /// The question at hand, with its vector.
+    asked: Option<Arc<Asked>>,
     mark: ContentHash,
 }
 
@@ -113,7 +126,20 @@ impl Domain {
             return Err(DomainError::Empty(name));
         }
         let bound = pack.bind(&catalogue).map_err(DomainError::Pack)?;
-        Self::assemble(Arc::new(pack.clone()), source, catalogue, bound, mark).await
+        Self::assemble(Arc::new(pack.clone()), source, catalogue, bound, Degrade::default(), mark).await
+    }
+
+    /// The same domain without some of what it knows, to see how an ask does without.
+    ///
+    /// # Errors
+    /// As [`Domain::open`].
+    pub async fn degraded(&self, degrade: Degrade) -> Result<Self, DomainError> {
+        let bound = self.pack.bind(&self.catalogue).map_err(DomainError::Pack)?;
+        let (pack, catalogue) = (Arc::clone(&self.pack), Arc::clone(&self.catalogue));
+        let degraded =
+            Self::assemble(pack, self.source.clone(), catalogue, bound, degrade, self.mark).await?;
+        let learned = self.learned.as_ref().map(|learned| degraded.reindexed(learned));
+        Ok(Self { learned, ..degraded })
     }
 
     /// The same domain over its source as it is now. What of the pack no longer fits is left out and told, so that a changed
@@ -129,7 +155,11 @@ impl Domain {
         if !report.is_empty() {
             tracing::warn!(domain = %self.name, %report, "the pack no longer fits its data source in every part");
         }
-        Self::assemble(Arc::clone(&self.pack), self.source.clone(), catalogue, bound, mark).await
+        let pack = Arc::clone(&self.pack);
+        let reopened =
+            Self::assemble(pack, self.source.clone(), catalogue, bound, self.degrade, mark).await?;
+        let learned = self.learned.as_ref().map(|learned| reopened.reindexed(learned));
+        Ok(Self { learned, ..reopened })
     }
 
     async fn assemble(
@@ -137,6 +167,7 @@ impl Domain {
         source: Source,
         catalogue: Arc<Catalogue>,
         bound: BoundPack,
+        degrade: Degrade,
         mark: ContentHash,
     ) -> Result<Self, DomainError> {
         let name = pack.name.clone();
@@ -148,7 +179,8 @@ impl Domain {
         }
         let curated = Curated::of_pack(&pack, &bound);
         let gate = Gate::new(Arc::clone(&catalogue), policy(&pack));
-        let knowledge = Knowledge::from_bound(&pack, bound, Arc::clone(&catalogue), values, curated);
+        let (bound, seen, values) = degrade.apply(bound, &catalogue, values);
+        let knowledge = Knowledge::from_bound(&pack, bound, seen, values, curated.clone());
         let golden = pack.golden.clone().into();
         Ok(Self {
             name,
@@ -159,6 +191,11 @@ impl Domain {
             golden,
             withheld: None,
             pack,
+            curated: Arc::new(curated),
+            learned: None,
+            degrade,
+            vectors: None,
+            asked: None,
             mark,
         })
     }
@@ -178,6 +215,18 @@ impl Domain {
     #[must_use]
     pub fn knowledge(&self) -> &Knowledge {
         &self.knowledge
+    }
+
+    /// The pack it was made from.
+    #[must_use]
+    pub fn pack(&self) -> &Pack {
+        &self.pack
+    }
+
+    /// Golden cases of its pack that serve as examples: those that the gate approves.
+    #[must_use]
+    pub fn verified_examples(&self) -> usize {
+        self.curated.examples.len()
     }
 
     /// Its relations.
@@ -215,13 +264,87 @@ impl Domain {
         Self { withheld: Some(Arc::new(withheld)), ..self.clone() }
     }
 
+    /// What was learned about it, as the store last had it.
+    pub(crate) const fn learned(&self) -> Option<&Learned> {
+        self.learned.as_ref()
+    }
+
+    /// The same domain with this much learned.
+    pub(crate) fn with_learned(&self, learned: Option<Learned>) -> Self {
+        Self { learned, ..self.clone() }
+    }
+
+    /// The items of the store in service, indexed beside the pack's.
+    pub(crate) fn learn(&self, number: i64, items: Vec<Curation>) -> Learned {
+        Learned::new(number, items, &self.curated, |content| self.admits(content))
+    }
+
+    /// The same items under an index made of them.
+    pub(crate) fn reindexed(&self, learned: &Learned) -> Learned {
+        learned.reindexed(&self.curated, |content| self.admits(content))
+    }
+
+    /// Whether what was learned fits the domain as it is: an example whose SQL may not run teaches what must not be written.
+    fn admits(&self, content: &Content) -> bool {
+        match content {
+            Content::Example(example) => self.gate.check(&example.sql).is_ok(),
+            Content::Lesson(_) | Content::Golden(_) => true,
+        }
+    }
+
     /// Verified examples near a question. Everything that shows examples takes them from here.
     pub(crate) fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
-        let Some(withheld) = &self.withheld else { return self.knowledge.examples(query, k) };
-        let mut hits = self.knowledge.examples(query, k.saturating_add(withheld.spare()));
+        let near = |k| match &self.learned {
+            Some(learned) if !learned.is_empty() => learned.examples(query, k),
+            _ => self.knowledge.examples_near(query, self.nearby(query), k),
+        };
+        let Some(withheld) = &self.withheld else { return near(k) };
+        let mut hits = near(k.saturating_add(withheld.spare()));
         hits.retain(|hit| !withheld.holds(&hit.example));
         hits.truncate(k);
         hits
+    }
+
+    /// Lessons near a question. Everything that shows lessons takes them from here.
+    pub(crate) fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
+        match &self.learned {
+            Some(learned) if !learned.is_empty() => learned.lessons(query, k),
+            _ => self.knowledge.lessons_near(query, self.nearby(query), k),
+        }
+    }
+
+    /// Tables near a question.
+    pub(crate) fn tables(&self, query: &str, k: usize) -> Vec<TableHit> {
+        self.knowledge.tables_near(query, self.nearby(query), k)
+    }
+
+    /// Passages near a question.
+    pub(crate) fn passages(&self, query: &str, k: usize) -> Vec<PassageHit> {
+        self.knowledge.passages_near(query, self.nearby(query), k)
+    }
+
+    /// The vectors of what it knows.
+    pub(crate) const fn vectors(&self) -> Option<&Arc<Vectors>> {
+        self.vectors.as_ref()
+    }
+
+    /// The same domain with vectors.
+    pub(crate) fn with_vectors(&self, vectors: Option<Arc<Vectors>>) -> Self {
+        Self { vectors, ..self.clone() }
+    }
+
+    /// The same domain as a question with a vector sees it.
+    pub(crate) fn with_asked(&self, asked: Asked) -> Self {
+        Self { asked: Some(Arc::new(asked)), ..self.clone() }
+    }
+
+    /// Whether another has the very same knowledge in memory.
+    pub(crate) fn knows_the_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.knowledge, &other.knowledge)
+    }
+
+    fn nearby<'a>(&'a self, query: &str) -> Option<Nearby<'a>> {
+        self.asked.as_ref()?.nearby(self.vectors.as_ref()?, query)
     }
 
     /// A gate with the domain's rules and another row cap.
@@ -255,7 +378,7 @@ impl Domain {
     pub(crate) fn nearest(&self, question: &str, width: u32) -> Selection {
         let width = usize::try_from(width).unwrap_or(usize::MAX);
         let mut tables: Vec<TableRef> =
-            self.knowledge.tables(question, width).into_iter().map(|hit| hit.table).collect();
+            self.tables(question, width).into_iter().map(|hit| hit.table).collect();
         let mut rest: Vec<_> = self.knowledge.views().iter().filter(|view| view.in_use).collect();
         rest.sort_by_key(|view| std::cmp::Reverse(view.row_estimate));
         tables.extend(rest.into_iter().map(|view| view.table.clone()));

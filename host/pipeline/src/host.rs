@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use airlock_knowledge::store::Recall;
 use airlock_models::Models;
 use airlock_runtime::contract::types::Turn;
 use airlock_runtime::{Registry, Runtime, StageSet};
@@ -18,15 +19,20 @@ use crate::budget::Budget;
 use crate::context::Block;
 use crate::domain::Domain;
 use crate::drive::Desk;
+use crate::embedding::{Embedding, KEYWORDS_ALONE};
 use crate::fault::{Fault, Finished};
 use crate::progress::Reporter;
 use crate::quarantine::{Quarantine, QuarantinePolicy};
+use crate::recall::Following;
 use crate::refresh::Served;
 use crate::services::DomainServices;
 use crate::shadow::Shadows;
 
 /// Finished asks that a follow-up can refer to.
 const REMEMBERED: usize = 1_000;
+
+/// What an answer says that was made without the store.
+const STORE_IS_AWAY: &str = "The knowledge store is away: what was learned was not used.";
 
 /// What a host is told about itself.
 #[derive(Debug, Clone)]
@@ -90,7 +96,9 @@ struct Memory {
 
 /// Everything an ask needs.
 pub struct Host {
-    domains: BTreeMap<DomainName, Served>,
+    pub(crate) domains: BTreeMap<DomainName, Arc<Served>>,
+    pub(crate) embedding: Option<Arc<Embedding>>,
+    store: Option<Recall>,
     runtime: Runtime,
     registry: Registry,
     models: Arc<Models>,
@@ -112,7 +120,12 @@ impl Host {
         options: HostOptions,
     ) -> Self {
         Self {
-            domains: domains.into_iter().map(|domain| (domain.name().clone(), Served::new(domain))).collect(),
+            domains: domains
+                .into_iter()
+                .map(|domain| (domain.name().clone(), Arc::new(Served::new(domain))))
+                .collect(),
+            store: None,
+            embedding: None,
             runtime,
             quarantine: Quarantine::new(options.quarantine.clone(), registry.current()),
             registry,
@@ -124,9 +137,27 @@ impl Host {
         }
     }
 
+    /// The same host with what a store has of its domains.
+    #[must_use]
+    pub fn with_store(self, recall: Recall) -> Self {
+        Self { store: Some(recall), ..self }
+    }
+
+    /// Keeps what was learned, and the packs that are loaded, in step with the store while this is held. `None` without a
+    /// store. Asks read what is new by themselves; this is so that they rarely have to.
+    #[must_use]
+    pub fn follow_store(&self) -> Option<Following> {
+        Some(Following::begin(self.store.clone()?, self.domains.clone()))
+    }
+
+    /// The store's reader, where there is a store.
+    pub(crate) const fn store(&self) -> Option<&Recall> {
+        self.store.as_ref()
+    }
+
     /// The domains in service, by name.
     pub fn domains(&self) -> impl Iterator<Item = Arc<Domain>> {
-        self.domains.values().map(Served::now)
+        self.domains.values().map(|served| served.now())
     }
 
     /// The domain with this name, or the only one when none is named.
@@ -134,10 +165,10 @@ impl Host {
     /// # Errors
     /// When there is no such domain, or several and none is named.
     pub fn domain(&self, name: Option<&DomainName>) -> Result<Arc<Domain>, AskError> {
-        self.served(name).map(Served::now)
+        self.served(name).map(|served| served.now())
     }
 
-    fn served(&self, name: Option<&DomainName>) -> Result<&Served, AskError> {
+    fn served(&self, name: Option<&DomainName>) -> Result<&Arc<Served>, AskError> {
         let names = || self.domains.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match (name, self.domains.len()) {
             (_, 0) => Err(AskError::NoDomain),
@@ -190,12 +221,14 @@ impl Host {
     /// # Errors
     /// [`AskError`] when the request cannot be begun. Once begun, an ask always ends with a record.
     pub async fn ask(&self, request: &AskRequest, reporter: Reporter) -> Result<Finished, AskError> {
-        let domain = &self.served(request.domain.as_ref())?.fresh().await;
+        let (domain, missing) = self.current(request.domain.as_ref(), &request.question).await?;
+        let domain = &domain;
         let clock = clock(request, domain)?;
         let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
         let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
         let desk = self.desk(domain, reporter);
-        let finished = Ask::new(request, domain, clock, prior, desk).run().await;
+        let mut finished = Ask::new(request, domain, clock, prior, desk).run().await;
+        finished.answer.warnings.extend(missing.into_iter().map(str::to_owned));
         self.remember(&finished);
         if let Some(Fault::Component(error)) = &finished.fault {
             self.quarantine.observe(&self.registry, error);
@@ -228,7 +261,7 @@ impl Host {
         question: &Question,
         domain: Option<&DomainName>,
     ) -> Result<Vec<Block>, ContextError> {
-        let domain = &self.served(domain)?.fresh().await;
+        let domain = &self.current(domain, question).await?.0;
         let (zone, fiscal) = domain.calendar();
         let clock = Clock::new(jiff::Timestamp::now(), zone, fiscal).map_err(AskError::Now)?;
         let request = AskRequest::new(question.clone());
@@ -239,7 +272,26 @@ impl Host {
         Ok(ask.context().await?)
     }
 
-    fn desk(&self, domain: &Arc<Domain>, reporter: Reporter) -> Desk<'_> {
+    /// A domain as its source and the store are now and as a question sees it, and what is missing, in words for the answer.
+    pub(crate) async fn current(
+        &self,
+        name: Option<&DomainName>,
+        question: &Question,
+    ) -> Result<(Arc<Domain>, Vec<&'static str>), AskError> {
+        let served = self.served(name)?;
+        let mut domain = served.fresh().await;
+        let mut missing = Vec::new();
+        if let Some(recall) = &self.store {
+            let (recalled, away) = served.recalled(recall).await;
+            domain = recalled;
+            missing.extend(away.map(|_| STORE_IS_AWAY));
+        }
+        let (domain, no_vector) = self.asked(served, domain, question.as_str()).await;
+        missing.extend(no_vector.then_some(KEYWORDS_ALONE));
+        Ok((domain, missing))
+    }
+
+    pub(crate) fn desk(&self, domain: &Arc<Domain>, reporter: Reporter) -> Desk<'_> {
         Desk {
             host: self,
             domain: domain.name().clone(),

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use airlock_types::ContentHash;
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
@@ -20,16 +21,33 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Served {
     current: ArcSwap<Domain>,
     looked: Mutex<Instant>,
+    /// Held by the one that reads what changed in the store.
+    pub(crate) learning: Mutex<()>,
+    /// The number of the store that the index was last made at, beside the asks.
+    pub(crate) indexing: Mutex<i64>,
+    /// A pack that was loaded and does not fit.
+    pub(crate) refused_pack: Mutex<Option<ContentHash>>,
 }
 
 impl Served {
     pub(crate) fn new(domain: Domain) -> Self {
-        Self { current: ArcSwap::from_pointee(domain), looked: Mutex::new(Instant::now()) }
+        Self {
+            current: ArcSwap::from_pointee(domain),
+            looked: Mutex::new(Instant::now()),
+            learning: Mutex::default(),
+            indexing: Mutex::default(),
+            refused_pack: Mutex::default(),
+        }
     }
 
     /// The domain as it was last seen.
     pub(crate) fn now(&self) -> Arc<Domain> {
         self.current.load_full()
+    }
+
+    /// Replaces the domain by what is made of it. It is made again if somebody else replaced it meanwhile.
+    pub(crate) fn change(&self, make: impl Fn(&Domain) -> Domain) {
+        self.current.rcu(|now| make(now));
     }
 
     /// The domain as its source is now, at most [`EVERY`] old. Asks that come while somebody looks wait for what is seen.
@@ -59,7 +77,14 @@ impl Served {
         match domain.reopened().await {
             Ok(reopened) => {
                 tracing::info!(domain = %domain.name(), "the schema changed and was read again");
-                self.current.store(Arc::new(reopened));
+                // What was learned meanwhile stays, under an index that the new gate let through.
+                self.change(|now| {
+                    let learned = match (now.learned(), reopened.learned()) {
+                        (Some(items), Some(index)) => Some(items.with_index_of(index)),
+                        (items, _) => items.map(|items| reopened.reindexed(items)),
+                    };
+                    reopened.with_learned(learned)
+                });
             }
             Err(error) => {
                 tracing::warn!(domain = %domain.name(), %error, "a changed schema could not be read")

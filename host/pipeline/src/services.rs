@@ -157,7 +157,7 @@ impl Services for DomainServices {
     }
 
     fn find_tables(&self, query: &str, k: u32) -> Vec<retrieval::TableHit> {
-        let hits = self.domain.knowledge().tables(query, size(k)).into_iter();
+        let hits = self.domain.tables(query, size(k)).into_iter();
         hits.map(|hit| retrieval::TableHit {
             table: convert::table(&hit.table),
             score: hit.score,
@@ -199,7 +199,7 @@ impl Services for DomainServices {
     }
 
     fn find_lessons(&self, query: &str, k: u32) -> Vec<retrieval::Lesson> {
-        let hits = self.domain.knowledge().lessons(query, size(k)).into_iter();
+        let hits = self.domain.lessons(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Lesson {
             id: format!("{LESSON}{}", hit.lesson.id),
             kind: hit.lesson.kind.as_str().to_owned(),
@@ -225,7 +225,7 @@ impl Services for DomainServices {
     }
 
     fn find_passages(&self, query: &str, k: u32) -> Vec<retrieval::Passage> {
-        let hits = self.domain.knowledge().passages(query, size(k)).into_iter();
+        let hits = self.domain.passages(query, size(k)).into_iter();
         hits.map(|hit| retrieval::Passage { source: hit.source, text: hit.text, score: hit.score }).collect()
     }
 

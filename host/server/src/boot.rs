@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use airlock_database::checks::Severity;
 use airlock_database::{Source, SourceConfig};
 use airlock_knowledge::Pack;
-use airlock_models::Models;
-use airlock_pipeline::{Domain, Host, HostOptions};
+use airlock_models::{Embedder, FileCache, Models};
+use airlock_pipeline::{Domain, Embedding, Host, HostOptions};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig, SignaturePolicy};
 use anyhow::Context;
 
@@ -82,6 +83,10 @@ pub async fn host_with(config: &Config, credentials: Credentials) -> anyhow::Res
         quarantine: config.quarantine.clone(),
     };
     let host = Host::new(domains, runtime, registry, models, options);
+    let host = match embedding(config)? {
+        Some(embedding) => host.with_embedding(embedding),
+        None => host,
+    };
     plugins::restore(&host, &reviewed(config), &config.data)?;
     Ok(host)
 }
@@ -99,6 +104,16 @@ pub fn reviewed(config: &Config) -> Reviewed {
 /// Naming the key.
 pub fn models(config: &Config) -> anyhow::Result<Models> {
     Models::from_config(&config.models, |name| std::env::var(name).ok()).map_err(usage)
+}
+
+/// The embedder that a configuration names, with its cache under the data folder.
+fn embedding(config: &Config) -> anyhow::Result<Option<Embedding>> {
+    let folder = config.data.join("embeddings");
+    let embedder = Embedder::from_config(&config.embedder, |name| std::env::var(name).ok()).map_err(usage)?;
+    Ok(embedder.map(|embedder| {
+        let cache = Arc::new(FileCache::new(&folder));
+        Embedding::new(embedder.with_cache(cache), &folder)
+    }))
 }
 
 /// A runtime that keeps compiled components between starts.

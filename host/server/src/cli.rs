@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use airlock_types::DomainName;
 use clap::{Args, Parser, Subcommand};
 
-pub use eval::{Baseline, Compare, Eval, Regrade, Run};
+pub use eval::{Baseline, Compare, Eval, Link, Regrade, Run};
 
 /// Questions in plain English, answered from PostgreSQL by components that hold no authority.
 #[derive(Debug, Parser)]
@@ -70,6 +70,9 @@ pub struct Demo {
     /// Where the private PostgreSQL keeps its data; the user's data folder when left out.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Folder of an embedding model, as `cargo xtask model` fetches one; keywords alone find what is near when left out.
+    #[arg(long, value_name = "DIR")]
+    pub embedder: Option<PathBuf>,
     /// Stop after the answer, with the exit code that tells its outcome.
     #[arg(long)]
     pub once: bool,

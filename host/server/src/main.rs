@@ -9,6 +9,7 @@ mod http;
 mod operator;
 mod output;
 mod plugins;
+mod store;
 
 use std::process::ExitCode;
 

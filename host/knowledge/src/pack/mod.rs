@@ -112,12 +112,21 @@ impl Pack {
     /// # Errors
     /// [`PackReport`] with every problem of every file.
     pub fn read(folder: &Path) -> Result<Self, PackReport> {
+        Self::read_with_files(folder).map(|(pack, _)| pack)
+    }
+
+    /// The same, with the files it was read from: paths inside the pack and their bytes.
+    ///
+    /// # Errors
+    /// As [`Pack::read`].
+    pub fn read_with_files(folder: &Path) -> Result<(Self, Vec<(String, Vec<u8>)>), PackReport> {
         let findings = Findings::default();
         // `domains/shop/.` and `.` are the folder they stand for.
         let named = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         let name = named.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let files = files::collect(folder, &findings);
-        Self::from_collected(&name, &files, findings)
+        let pack = Self::from_collected(&name, &files, findings)?;
+        Ok((pack, files.into_iter().map(|file| (file.path.to_string(), file.bytes)).collect()))
     }
 
     /// Reads a pack from files in memory: paths inside the pack and their bytes.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::cli::Ask;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
+use crate::store::Purpose;
 use crate::{boot, output};
 
 /// Asks, by a running server when one is named, else by a host of its own.
@@ -30,8 +31,11 @@ pub async fn run(ask: Ask, config: impl Fn() -> anyhow::Result<Config>, json: bo
     let answer = match &ask.server {
         Some(server) => remote(server, &request).await?,
         None => {
-            let host = boot::host(&config()?).await?;
-            host.ask(&request, Reporter::silent()).await.map_err(usage)?.answer
+            let (host, store) = boot::host_with_store(&config()?, Purpose::Command).await?;
+            host.embed_domains().await;
+            let finished = host.ask(&request, Reporter::silent()).await;
+            store.close().await?;
+            finished.map_err(usage)?.answer
         }
     };
     if json {

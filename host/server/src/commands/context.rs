@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::cli::Context;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
+use crate::store::Purpose;
 use crate::{boot, output};
 
 /// Shows the blocks of a question.
@@ -15,8 +16,11 @@ use crate::{boot, output};
 pub async fn run(context: Context, config: &Config, as_json: bool) -> anyhow::Result<Exit> {
     let question = Question::parse(&context.question).map_err(usage)?;
     let domain = context.domain.map(|name| name.parse()).transpose().map_err(usage)?;
-    let host = boot::host(config).await?;
-    let blocks = host.context(&question, domain.as_ref()).await?;
+    let (host, store) = boot::host_with_store(config, Purpose::Command).await?;
+    host.embed_domains().await;
+    let blocks = host.context(&question, domain.as_ref()).await;
+    store.close().await?;
+    let blocks = blocks?;
     for block in &blocks {
         if as_json {
             output::json(&json!({"kind": block.kind, "vouched_by": block.vouched_by, "text": block.text}))?;

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use airlock_knowledge::Pack;
 use airlock_knowledge::pack::GoldenOutcome;
-use airlock_pipeline::Host;
 use airlock_pipeline::progress::Reporter;
-use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, default_data_dir, demo};
+use airlock_pipeline::{Following, Host};
+use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, Secret, default_data_dir, demo};
 use airlock_types::{AskRequest, RawAskRequest};
 use anyhow::Context;
 use serde_json::json;
@@ -20,6 +20,7 @@ use crate::cli::Demo;
 use crate::config::{Config, DEFAULT_LISTEN, parse_listen};
 use crate::exit::{Exit, usage};
 use crate::operator::Operator;
+use crate::store::{self, Purpose};
 use crate::{boot, http, output};
 
 /// Runs the demo until Ctrl-C, or until the answer with `--once`.
@@ -56,8 +57,9 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
         }
     };
     let exit = match ended {
-        Ok(Shown::Serving { bound, host, operator }) => {
+        Ok(Shown::Serving { bound, host, operator, following }) => {
             until_stopped(bound, host, Some(operator)).await;
+            drop(following);
             Ok(Exit::Done)
         }
         Ok(Shown::Over(exit)) => Ok(exit),
@@ -72,7 +74,7 @@ enum Shown {
     /// Nothing: it was to be shown once, or a signal came first.
     Over(Exit),
     /// The page.
-    Serving { bound: http::Bound, host: Arc<Host>, operator: Operator },
+    Serving { bound: http::Bound, host: Arc<Host>, operator: Operator, following: Option<Following> },
 }
 
 async fn show(
@@ -93,12 +95,27 @@ async fn show(
     .await?;
     step.done();
 
-    let file = write_config(options, data, pack, &database.reader_url)?;
+    let credentials = data.join("store.credentials");
+    let step = Step::begin("making the knowledge store and its roles");
+    let (place, _) = store::on_private(postgres).await?;
+    crate::config::store::write(&credentials, &place.passwords)
+        .with_context(|| format!("{} cannot be written", credentials.display()))?;
+    step.done();
+    let file = write_config(options, data, pack, &database.reader_url, postgres, &place.database)?;
     let config = Config::read(Some(&file), |name| std::env::var(name).ok()).map_err(usage)?;
     let step = Step::begin("loading components and opening the domain");
-    let host = Arc::new(boot::host(&config).await?);
+    // The store is on the demo's own server and goes with it.
+    let (host, _store) = boot::host_with_store(&config, Purpose::Serve).await?;
+    let host = Arc::new(host);
     step.done();
 
+    if let Some((model, _)) = host.embedder() {
+        let step = Step::begin(&format!("making vectors with {model}"));
+        host.embed_domains().await;
+        step.done();
+    } else {
+        eprintln!("no embedding model: tables and examples are found by keywords alone (`cargo xtask model` fetches one)");
+    }
     let page = format!("http://{}/", bound.address());
     let step = Step::begin("asking");
     let finished = host.ask(request, Reporter::silent()).await.map_err(usage)?;
@@ -127,7 +144,8 @@ async fn show(
         // One question and out needs no operator, and must not be in the way of a demo that runs.
         return Ok(Shown::Over(exit));
     }
-    Ok(Shown::Serving { operator: Operator::open(&config, &host)?, bound, host })
+    let following = host.follow_store();
+    Ok(Shown::Serving { operator: Operator::open(&config, &host)?, bound, host, following })
 }
 
 /// The first golden question that has an answer.
@@ -137,7 +155,14 @@ fn first_question(pack: &Pack) -> Option<String> {
 }
 
 /// Writes the configuration of the demo beside its data, readable by its user alone: it holds the reader's password.
-fn write_config(options: &Demo, data: &Path, pack: &Pack, url: &str) -> anyhow::Result<PathBuf> {
+fn write_config(
+    options: &Demo,
+    data: &Path,
+    pack: &Pack,
+    url: &str,
+    postgres: &PrivatePostgres,
+    store_database: &str,
+) -> anyhow::Result<PathBuf> {
     use std::os::unix::fs::OpenOptionsExt;
     let absolute = |path: &Path| std::path::absolute(path).map(|path| path.display().to_string());
     let mut table = toml::Table::new();
@@ -154,6 +179,15 @@ fn write_config(options: &Demo, data: &Path, pack: &Pack, url: &str) -> anyhow::
         ]),
     );
     let host = std::path::absolute(data)?;
+    // The roles and their passwords are set for each role; an address needs somebody all the same.
+    let store = postgres.connection_string(store_database, "airlock_recall", &Secret::new("unused"));
+    table.insert(
+        "store".to_owned(),
+        section(vec![
+            ("url", store.into()),
+            ("credentials", host.join("store.credentials").display().to_string().into()),
+        ]),
+    );
     table.insert(
         "server".to_owned(),
         section(vec![
@@ -161,6 +195,10 @@ fn write_config(options: &Demo, data: &Path, pack: &Pack, url: &str) -> anyhow::
             ("operator_socket", host.join("operator.sock").display().to_string().into()),
         ]),
     );
+    if let Some(model) = &options.embedder {
+        let embedder = section(vec![("kind", "local".into()), ("path", absolute(model)?.into())]);
+        table.insert("embedder".to_owned(), embedder);
+    }
     table.insert("plugins".to_owned(), section(vec![("dir", absolute(&options.components)?.into())]));
     let file = data.join("airlock.toml");
     let written = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file);

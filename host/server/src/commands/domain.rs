@@ -1,4 +1,9 @@
-//! `airlock domain`: packs checked and listed.
+//! `airlock domain`: packs checked, loaded, listed and compared.
+
+mod diff;
+mod list;
+mod load;
+mod patch;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +18,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::{boot, output};
 
-/// Checks a pack or lists the domains.
+/// Checks, loads, lists or compares packs.
 ///
 /// # Errors
 /// When a data source does not answer.
@@ -24,18 +29,9 @@ pub async fn run(
 ) -> anyhow::Result<Exit> {
     match domain {
         Domain::Check { dir } => check(&dir, config, json).await,
-        Domain::List => {
-            for pack in boot::packs(&config()?)? {
-                if json {
-                    output::json(&json!({
-                        "domain": pack.name, "title": pack.settings.title, "source": pack.settings.source, "hash": pack.hash,
-                    }))?;
-                } else {
-                    output::line(format!("{}  {}  {}", pack.name, pack.hash.short(), pack.settings.title))?;
-                }
-            }
-            Ok(Exit::Done)
-        }
+        Domain::Load { dirs } => load::run(&dirs, &config()?, json).await,
+        Domain::List => list::run(&config()?, json).await,
+        Domain::Diff { name } => diff::run(&name, &config()?, json).await,
     }
 }
 

@@ -6,9 +6,11 @@ mod context;
 mod demo;
 mod doctor;
 mod domain;
+mod eval;
 mod plugin;
 mod serve;
 mod setup;
+mod setup_store;
 
 use crate::cli::{Cli, Command};
 use crate::config::Config;
@@ -28,7 +30,8 @@ pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Context(context) => context::run(context, &config()?, json).await,
         Command::CheckSql(check) => check_sql::run(check, config, json).await,
         Command::Domain(domain) => domain::run(domain, config, json).await,
-        Command::Plugin(plugin) => plugin::run(plugin, &config()?, json).await,
+        Command::Plugin(plugin) => plugin::run(plugin, config, json).await,
+        Command::Eval(command) => eval::run(command, config, json).await,
         Command::Doctor => doctor::run(&config()?, json).await,
         Command::Setup(setup) => setup::run(setup, &config()?, json).await,
     }

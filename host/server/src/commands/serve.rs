@@ -10,6 +10,7 @@ use crate::cli::Serve;
 use crate::config::{Config, parse_listen};
 use crate::exit::{Exit, usage};
 use crate::operator::Operator;
+use crate::store::Purpose;
 use crate::{boot, http, output};
 
 /// How long asks in flight are waited for when the server stops.
@@ -25,22 +26,43 @@ pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<
         None => config.listen,
     };
     let bound = http::bind(listen).await?;
-    let host = Arc::new(boot::host(&config).await?);
-    let operator = Operator::open(&config, &host)?;
+    let (host, store) = boot::host_with_store(&config, Purpose::Serve).await?;
+    let host = Arc::new(host);
+    // From here on the store is closed in order, whatever happens.
+    let served = serve_with(&config, bound, &host, as_json).await;
+    drop(host);
+    store.close().await?;
+    served
+}
+
+async fn serve_with(
+    config: &Config,
+    bound: http::Bound,
+    host: &Arc<Host>,
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    let _following = host.follow_store();
+    let operator = Operator::open(config, host)?;
     let page = format!("http://{}/", bound.address());
     if as_json {
         output::json(&json!({"page": page}))?;
     } else {
         output::line(format!("Serving on {page}"))?;
     }
-    until_stopped(bound, host, Some(operator)).await;
+    until_stopped(bound, Arc::clone(host), Some(operator)).await;
     Ok(Exit::Done)
 }
 
 /// Serves until a signal, then finishes asks in flight, within a grace. Operators are heard as long as asks are.
 pub async fn until_stopped(bound: http::Bound, host: Arc<Host>, operator: Option<Operator>) {
     let heard = operator.map(Operator::serve);
+    // Asks do not wait for vectors: until they are there, keywords answer.
+    let embedding = tokio::spawn({
+        let host = Arc::clone(&host);
+        async move { host.embed_domains().await }
+    });
     serve_until_stopped(bound, host).await;
+    embedding.abort();
     if let Some(heard) = heard {
         heard.stop().await;
     }

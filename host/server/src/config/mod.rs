@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use airlock_models::ModelsConfig;
+use airlock_models::{EmbedderConfig, ModelsConfig};
 use airlock_pipeline::{FailurePolicy, QuarantinePolicy};
 use airlock_runtime::signature::TrustedKey;
 use airlock_runtime::{SignaturePolicy, Stage};
@@ -28,6 +28,7 @@ pub struct File {
     domains: DomainsTable,
     plugins: PluginsTable,
     models: ModelsConfig,
+    embedder: EmbedderConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -121,6 +122,8 @@ pub struct Config {
     pub operator_socket: PathBuf,
     /// Models.
     pub models: ModelsConfig,
+    /// Who makes vectors of texts.
+    pub embedder: EmbedderConfig,
 }
 
 /// What is wrong with the configuration.
@@ -155,7 +158,9 @@ pub enum ConfigError {
     #[error("AIRLOCK_MODEL_DEADLINE_SECONDS: `{0}` is not a number of seconds from 1 to 600")]
     Deadline(String),
     /// Signatures are asked for, and no key counts.
-    #[error("plugins.require_signatures: name the keys that count in plugins.trusted_keys; with none, nothing would be loaded")]
+    #[error(
+        "plugins.require_signatures: name the keys that count in plugins.trusted_keys; with none, nothing would be loaded"
+    )]
     NobodyTrusted,
     /// Half a model.
     #[error("AIRLOCK_MODEL_URL and AIRLOCK_MODEL go together: set both or neither")]
@@ -217,11 +222,10 @@ impl Config {
         if signatures.required && signatures.trusted.is_empty() {
             return Err(ConfigError::NobodyTrusted);
         }
-        let private_store = file
-            .server
-            .data
-            .as_ref()
-            .map_or_else(|| airlock_setup::default_data_dir().join("store"), |data| base.join(data).join("store"));
+        let private_store = file.server.data.as_ref().map_or_else(
+            || airlock_setup::default_data_dir().join("store"),
+            |data| base.join(data).join("store"),
+        );
         let store = file.store.resolve(base, private_store, &variable)?;
         let data = file
             .server
@@ -247,6 +251,12 @@ impl Config {
             _ => return Err(ConfigError::HalfModel),
         };
         models.rebase(base);
+        let mut embedder = match variable("AIRLOCK_EMBEDDER") {
+            Some(folder) if folder == "none" => EmbedderConfig::default(),
+            Some(folder) => EmbedderConfig::local(Path::new(&folder)),
+            None => file.embedder,
+        };
+        embedder.rebase(base);
         if let Some(text) = variable("AIRLOCK_MODEL_DEADLINE_SECONDS") {
             let seconds = text.parse().map_err(|_| ConfigError::Deadline(text))?;
             models.deadline_seconds = Some(seconds);
@@ -280,6 +290,7 @@ impl Config {
             data,
             operator_socket,
             models,
+            embedder,
         })
     }
 }

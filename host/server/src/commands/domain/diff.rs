@@ -1,0 +1,156 @@
+//! `airlock domain diff`: what the store has beside a pack, as a patch of the pack's files.
+
+use std::collections::BTreeMap;
+
+use airlock_knowledge::Pack;
+use airlock_knowledge::store::{Content, Curation, CurationState, Filter, Kind, Store};
+use airlock_types::DomainName;
+use serde_json::json;
+
+use super::patch::{appended, changed};
+use crate::config::Config;
+use crate::exit::{Exit, usage};
+use crate::output;
+use crate::store::{self, Purpose};
+
+/// Prints the patch. The answer is no when there is any difference.
+///
+/// # Errors
+/// When there is no store, it does not answer, or the pack on disk cannot be read.
+pub async fn run(name: &DomainName, config: &Config, as_json: bool) -> anyhow::Result<Exit> {
+    let folder = config.domains.join(name.as_str());
+    let disk: BTreeMap<String, Vec<u8>> = if folder.is_dir() {
+        let (_, files) = Pack::read_with_files(&folder)
+            .map_err(|report| usage(format!("the pack {} is wrong:\n{report}", folder.display())))?;
+        files.into_iter().collect()
+    } else {
+        BTreeMap::new()
+    };
+    let open = store::open(config, Purpose::Command).await?;
+    let compared = match open.store() {
+        Some(store) => compare(name, store, &disk).await,
+        None => Err(usage("there is no store to compare with: configure [store], or start a host once")),
+    };
+    open.close().await?;
+    let (against_disk, learned) = compared?;
+    if as_json {
+        output::json(&json!({"domain": name, "loaded_against_disk": against_disk, "learned": learned}))?;
+    } else {
+        for (what, patch) in [
+            ("the pack on disk is not the one that was loaded", &against_disk),
+            ("what was learned beside the pack", &learned),
+        ] {
+            if !patch.is_empty() {
+                output::line(format!("# {what}"))?;
+                output::line(patch.trim_end_matches('\n'))?;
+            }
+        }
+    }
+    Ok(if against_disk.is_empty() && learned.is_empty() { Exit::Done } else { Exit::No })
+}
+
+/// From the loaded pack to the one on disk; and from the one on disk to the same with what was learned.
+async fn compare(
+    name: &DomainName,
+    store: &Store,
+    disk: &BTreeMap<String, Vec<u8>>,
+) -> anyhow::Result<(String, String)> {
+    let loaded = store.recall().current_pack(name).await?;
+    if loaded.is_none() && disk.is_empty() {
+        return Err(usage(format!("there is no domain `{name}`, neither on disk nor in the store")));
+    }
+    let mut against_disk = String::new();
+    if let Some(loaded) = loaded {
+        let kept = store.recall().pack_files(name, loaded.hash).await?;
+        let kept: BTreeMap<&str, &[u8]> =
+            kept.iter().filter_map(|file| Some((file.path.as_str(), file.content.as_deref()?))).collect();
+        let mut paths: Vec<&str> = kept.keys().copied().chain(disk.keys().map(String::as_str)).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        // What makes a demo's database is hashed and not kept.
+        for path in paths.into_iter().filter(|path| !path.starts_with("db/")) {
+            let text = |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            let (before, after) = (text(kept.get(path).copied()), text(disk.get(path).map(Vec::as_slice)));
+            against_disk.push_str(&changed(path, before.as_deref(), after.as_deref()));
+        }
+    }
+    let mut learned = String::new();
+    for (path, kind) in
+        [("golden.jsonl", [Kind::Example, Kind::Golden].as_slice()), ("lessons.toml", &[Kind::Lesson])]
+    {
+        let mut lines = String::new();
+        for kind in kind {
+            for item in active(store, name, *kind).await? {
+                lines.push_str(&entry(&item));
+            }
+        }
+        let now = disk.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        learned.push_str(&appended(path, now.as_deref(), &lines));
+    }
+    Ok((against_disk, learned))
+}
+
+async fn active(store: &Store, name: &DomainName, kind: Kind) -> anyhow::Result<Vec<Curation>> {
+    let mut filter = Filter {
+        domain: Some(name.clone()),
+        kind: Some(kind),
+        state: Some(CurationState::Active),
+        limit: 1_000,
+        ..Filter::default()
+    };
+    let mut items = Vec::new();
+    loop {
+        let page = store.promote().curations(&filter).await?;
+        let Some(last) = page.last() else { return Ok(items) };
+        filter.after = Some(last.id);
+        items.extend(page);
+    }
+}
+
+/// An item as the pack's file spells it.
+fn entry(item: &Curation) -> String {
+    let short: String =
+        item.id.to_string().chars().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect();
+    match &item.content {
+        Content::Example(example) => {
+            format!(
+                "{}\n",
+                json!({"id": format!("learned-{short}"), "question": example.question, "sql": example.sql})
+            )
+        }
+        Content::Golden(golden) => {
+            let mut line = json!({"id": format!("learned-{short}"), "question": golden.question});
+            if let Some(fields) = line.as_object_mut() {
+                match &golden.sql {
+                    Some(sql) => fields.insert("sql".to_owned(), json!(sql)),
+                    None => fields.insert("outcome".to_owned(), json!("refused")),
+                };
+                if !golden.accepted_sql.is_empty() {
+                    fields.insert("accepted_sql".to_owned(), json!(golden.accepted_sql));
+                }
+                if golden.ordered {
+                    fields.insert("ordered".to_owned(), json!(true));
+                }
+                if let Some(now) = &golden.now {
+                    fields.insert("now".to_owned(), json!(now));
+                }
+            }
+            format!("{line}\n")
+        }
+        Content::Lesson(lesson) => {
+            let text = |text: &str| toml::Value::from(text).to_string();
+            let mut out = format!(
+                "\n[[lesson]]\nkind = {}\ntext = {}\n",
+                text(lesson.kind.as_str()),
+                text(&lesson.text)
+            );
+            if !lesson.trigger.is_empty() {
+                out.push_str(&format!("trigger = {}\n", text(&lesson.trigger)));
+            }
+            if !lesson.tags.is_empty() {
+                out.push_str(&format!("tags = {}\n", toml::Value::from(lesson.tags.clone())));
+            }
+            out
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! `airlock domain load`: packs into the store, and how well each golden question finds the tables it needs.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use airlock_knowledge::store::PackLoad;
+use airlock_knowledge::{Pack, PackReport};
+use airlock_pipeline::{Domain, DomainError};
+use serde_json::{Value, json};
+
+use super::refuse;
+use crate::config::Config;
+use crate::exit::{Exit, usage};
+use crate::store::{self, Purpose};
+use crate::{boot, output};
+
+/// Tables that are looked through for those a question needs.
+const DEPTH: usize = 50;
+
+/// Loads packs: all of them, or none when one is wrong.
+///
+/// # Errors
+/// When a data source or the store does not answer.
+pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Result<Exit> {
+    let dirs = match dirs {
+        [] => boot::packs(config)?.iter().map(|pack| config.domains.join(pack.name.as_str())).collect(),
+        given => given.to_vec(),
+    };
+    let (mut read, mut problems) = (Vec::new(), PackReport::default());
+    for dir in &dirs {
+        match Pack::read_with_files(dir) {
+            Ok(pack) => read.push(pack),
+            Err(report) => add(&mut problems, report),
+        }
+    }
+    let (mut sources, mut opened) = (BTreeMap::new(), Vec::new());
+    for (pack, files) in read {
+        if !config.sources.contains_key(&pack.settings.source) {
+            return Err(usage(format!(
+                "domain `{}` reads the source `{}`, and there is no [sources.{}] in the configuration",
+                pack.name, pack.settings.source, pack.settings.source
+            )));
+        }
+        match boot::open(config, &mut sources, &pack).await {
+            Ok(domain) => opened.push((domain, files)),
+            Err(error) => match error.chain().find_map(|cause| cause.downcast_ref::<DomainError>()) {
+                Some(DomainError::Pack(report)) => add(&mut problems, report.clone()),
+                _ => return Err(error),
+            },
+        }
+    }
+    if !problems.is_empty() {
+        return refuse(&problems, json);
+    }
+    let open = store::open(config, Purpose::Serve).await?;
+    let loaded = load(&open, &opened, json).await;
+    open.close().await?;
+    loaded
+}
+
+fn add(problems: &mut PackReport, report: PackReport) {
+    problems.problems.extend(report.problems);
+    problems.dropped += report.dropped;
+}
+
+async fn load(
+    open: &store::OpenStore,
+    opened: &[(Domain, Vec<(String, Vec<u8>)>)],
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    let Some(store) = open.store() else {
+        return Err(usage(
+            "there is no store to load into: configure [store], or install PostgreSQL's server",
+        ));
+    };
+    let by = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
+    let by = format!("{} by `airlock domain load`", by.as_deref().unwrap_or("somebody"));
+    for (domain, files) in opened {
+        let pack = domain.pack();
+        let load = PackLoad { pack, files, examples: domain.verified_examples(), by: &by };
+        let (loaded, is_new) = store.promote().load_pack(&load).await?;
+        let ranks: Vec<Rank> = pack.golden.iter().filter_map(|case| Rank::of(domain, case)).collect();
+        if as_json {
+            let golden: Vec<Value> = ranks.iter().map(Rank::json).collect();
+            output::json(&json!({
+                "domain": loaded.domain, "hash": loaded.hash, "loaded_at": loaded.loaded_at.to_string(), "new": is_new,
+                "examples": loaded.examples, "lessons": loaded.lessons, "golden": golden,
+            }))?;
+            continue;
+        }
+        let how = if is_new { "loaded" } else { "was loaded before, unchanged" };
+        output::line(format!(
+            "{}  {}  {how}: {} examples, {} lessons",
+            loaded.domain,
+            loaded.hash.short(),
+            loaded.examples,
+            loaded.lessons
+        ))?;
+        if !ranks.is_empty() {
+            output::line("  worst rank of the tables that a golden question needs, by its words alone:")?;
+        }
+        for rank in &ranks {
+            output::line(format!("  {rank}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Where the tables that a golden question needs stand among those that are near to it.
+struct Rank {
+    id: String,
+    question: String,
+    tables: Vec<(String, Option<usize>)>,
+}
+
+impl Rank {
+    fn of(domain: &Domain, case: &airlock_knowledge::pack::GoldenCase) -> Option<Self> {
+        let approved = domain.gate().check(&case.sql.as_ref()?.value).ok()?;
+        let near = domain.knowledge().tables(case.question.as_str(), DEPTH);
+        let tables = approved.facts().tables.iter().map(|table| {
+            let at = near.iter().position(|hit| hit.table == *table);
+            (table.to_string(), at.map(|at| at + 1))
+        });
+        Some(Self {
+            id: case.id.value.clone(),
+            question: case.question.as_str().to_owned(),
+            tables: tables.collect(),
+        })
+    }
+
+    /// The worst of its tables; `None` when one is not near at all.
+    fn worst(&self) -> Option<usize> {
+        self.tables.iter().map(|(_, at)| *at).try_fold(0, |worst, at| Some(worst.max(at?)))
+    }
+
+    fn json(&self) -> Value {
+        let tables: Vec<Value> =
+            self.tables.iter().map(|(table, rank)| json!({"table": table, "rank": rank})).collect();
+        json!({"id": self.id, "question": self.question, "worst": self.worst(), "tables": tables})
+    }
+}
+
+impl std::fmt::Display for Rank {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.worst() {
+            Some(worst) => write!(f, "{worst:>4}")?,
+            None => f.write_str("none")?,
+        }
+        write!(f, "  {}: {}  (", self.id, self.question)?;
+        for (at, (table, rank)) in self.tables.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            match rank {
+                Some(rank) => write!(f, "{comma}{table} {rank}")?,
+                None => write!(f, "{comma}{table} not found: say in its notes what it is for")?,
+            }
+        }
+        f.write_str(")")
+    }
+}
