@@ -196,7 +196,8 @@ fn refusal(target: &ConnectionString, address: &Address, error: &ServerError) ->
         }
         "53300" => DatabaseError::TooManyConnections { at, reason },
         code if code.starts_with("57P") => DatabaseError::NotReady { at, reason },
-        _ => DatabaseError::Server(Box::new(error.clone())),
+        // A pooler speaks in codes of its own, and of the roles and databases behind it.
+        _ => DatabaseError::NotReady { at, reason },
     }
 }
 
