@@ -89,6 +89,16 @@ async fn check_sql_judges_a_text_or_a_line_at_a_time() {
         "SELECT supp_id FROM suppliers",
     );
     assert_eq!(lines(&output)[0]["verdict"], "approved");
+
+    // What the domain says to the gate is saved with it, and holds where it is judged again.
+    let mut file: Value = serde_json::from_str(&std::fs::read_to_string(&saved).unwrap()).unwrap();
+    assert_eq!(file["policy"]["row_cap"], 200);
+    assert_eq!(file["policy"]["allowed_functions"], json!([]));
+    file["policy"]["limits"]["bytes"] = json!(8);
+    std::fs::write(&saved, file.to_string()).unwrap();
+    let output =
+        airlock.command(&["check-sql", "--json", "--catalogue", saved.to_str().unwrap()], "SELECT 1 + 1");
+    assert_eq!((code(&output), &lines(&output)[0]["code"]), (Some(1), &json!("too-long")));
 }
 
 #[tokio::test]
