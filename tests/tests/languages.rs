@@ -25,7 +25,7 @@ const PACK: &str = "equipment-fleet";
 /// What an engine of another language needs beyond a Rust component, as a grant says it.
 const MEMORY_MIB: u16 = 256;
 const INSTANCES: u16 = 64;
-/// Python's bindings import the whole of an interface that lends a type: `catalog`, of which `work` uses `join`.
+/// The engines import the whole of an interface that lends a type: `catalog`, of which `work` uses `join`.
 const IMPORTS: [Import; 3] = [Import::Sql, Import::Log, Import::Catalog];
 
 /// The component in this language, or nothing, said aloud.
