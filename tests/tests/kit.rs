@@ -30,8 +30,12 @@ impl Author {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_UNSTABLE_", "CARGO_RESOLVER_", "__CARGO", "NEXTEST"];
-            if ours.iter().any(|prefix| text.starts_with(prefix)) || text == "CARGO" || text == "AIRLOCK_CONFIG" {
+            let ours =
+                ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_UNSTABLE_", "CARGO_RESOLVER_", "__CARGO", "NEXTEST"];
+            if ours.iter().any(|prefix| text.starts_with(prefix))
+                || text == "CARGO"
+                || text == "AIRLOCK_CONFIG"
+            {
                 command.env_remove(&name);
             }
         }
@@ -79,15 +83,22 @@ fn every_template_builds_and_keeps_the_cases_of_its_stage() {
         assert!((1_000..1_000_000).contains(&bytes), "{stage}: {built}");
         let file = format!("{name}/{name}.wasm");
         let checked = author.done(&["check", &file]).remove(0);
-        let checks: Vec<&str> =
-            checked["checks"].as_array().unwrap().iter().map(|line| line["check"].as_str().unwrap()).collect();
+        let checks: Vec<&str> = checked["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|line| line["check"].as_str().unwrap())
+            .collect();
         let all = ["file", "contract", "imports", "exports", "grant", "start", "limits", "determinism"];
         assert_eq!(checks, all, "{stage}");
         let tested = author.done(&["test", &name]);
         let summary = tested.last().unwrap();
         assert_eq!(summary["passed"], summary["cases"], "{stage}");
         // The author's own cases are among them.
-        assert!(tested.iter().any(|line| line["case"].as_str().is_some_and(|case| case.contains(' '))), "{stage}");
+        assert!(
+            tested.iter().any(|line| line["case"].as_str().is_some_and(|case| case.contains(' '))),
+            "{stage}"
+        );
     }
 }
 
@@ -95,7 +106,8 @@ fn every_template_builds_and_keeps_the_cases_of_its_stage() {
 async fn from_an_empty_folder_into_service() {
     let author = Author::new();
     author.done(&["new", "acme-repair", "--stage", "repair"]);
-    for carried in ["vendor/wit/types.wit", "vendor/plugins/sdk/src/lib.rs", "vendor/plugins/sdk/Cargo.toml"] {
+    for carried in ["vendor/wit/types.wit", "vendor/plugins/sdk/src/lib.rs", "vendor/plugins/sdk/Cargo.toml"]
+    {
         assert!(author.path("acme-repair").join(carried).is_file(), "{carried}");
     }
     let built = author.done(&["build", "acme-repair"]).remove(0);
@@ -105,8 +117,11 @@ async fn from_an_empty_folder_into_service() {
     let airlock = Airlock::demo().await;
     let file = author.path("acme-repair/acme-repair.wasm");
     let swap = |options: &[&str]| {
-        let arguments: Vec<&str> =
-            ["plugin", "swap", "repair", file.to_str().unwrap(), "--json"].iter().chain(options).copied().collect();
+        let arguments: Vec<&str> = ["plugin", "swap", "repair", file.to_str().unwrap(), "--json"]
+            .iter()
+            .chain(options)
+            .copied()
+            .collect();
         let output = airlock.command(&arguments, "");
         let text = String::from_utf8(output.stdout).unwrap();
         (output.status.code().unwrap(), serde_json::from_str::<Value>(text.trim()).expect(&text))
@@ -138,9 +153,11 @@ fn what_is_handed_in_wrong_is_told_with_its_remedy() {
     write("empty.wasm", b"");
     write("module.wasm", &wat::parse_str("(module)").unwrap());
     write("nothing.wasm", &wat::parse_str("(component)").unwrap());
-    let program = r#"(component (import "wasi:cli/environment@0.2.0" (instance (export "get-arguments" (func)))))"#;
+    let program =
+        r#"(component (import "wasi:cli/environment@0.2.0" (instance (export "get-arguments" (func)))))"#;
     write("wasi.wasm", &wat::parse_str(program).unwrap());
-    let tomorrow = r#"(component (import "airlock:plugin/catalog@0.9.0" (instance (export "tables" (func)))))"#;
+    let tomorrow =
+        r#"(component (import "airlock:plugin/catalog@0.9.0" (instance (export "tables" (func)))))"#;
     write("tomorrow.wasm", &wat::parse_str(tomorrow).unwrap());
     write("adapter.wasm", &adapter_that_traps());
     std::fs::create_dir(author.path("there")).unwrap();
@@ -161,7 +178,11 @@ fn what_is_handed_in_wrong_is_told_with_its_remedy() {
         (&["check", "there"], 2, "there cannot be read"),
         (&["check", "text.wasm"], 1, "it is not WebAssembly"),
         (&["check", "empty.wasm"], 1, "it is empty"),
-        (&["check", "module.wasm"], 1, "it is a core module, not a WebAssembly component; build it with `airlock plugin build`"),
+        (
+            &["check", "module.wasm"],
+            1,
+            "it is a core module, not a WebAssembly component; build it with `airlock plugin build`",
+        ),
         (&["check", "wasi.wasm"], 1, "it wants `wasi:cli/environment@0.2.0`"),
         (&["check", "tomorrow.wasm"], 1, "this host offers airlock:plugin@0.1.0; rebuild it"),
         (&["test", "nothing.wasm", "--stage", "repair"], 1, "does not export airlock:plugin/repair@0.1.0"),
@@ -173,7 +194,8 @@ fn what_is_handed_in_wrong_is_told_with_its_remedy() {
         (&["sign", "adapter.wasm", "--key", "text.wasm"], 2, "others may read it"),
     ] {
         let output = author.airlock(arguments);
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
         assert!(said.contains(want), "{arguments:?}: {said}");
         assert!(!said.contains("panicked"), "{arguments:?}: {said}");

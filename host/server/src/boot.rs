@@ -34,7 +34,7 @@ pub async fn host(config: &Config) -> anyhow::Result<Host> {
 /// # Errors
 /// As [`host`], and when the store is wrong.
 pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Result<(Host, OpenStore)> {
-    let open = store::open(config, purpose).await?;
+    let mut open = store::open(config, purpose).await?;
     let host = match host(config).await {
         Ok(host) => host,
         Err(error) => {
@@ -43,10 +43,15 @@ pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Resul
         }
     };
     let Some(store) = open.store() else { return Ok((host, open)) };
+    let recall = store.recall();
     if purpose == Purpose::Serve {
-        store::load_packs(store, config, &host.domains().collect::<Vec<_>>()).await;
+        let later = store::load_packs(store, config, &host.domains().collect::<Vec<_>>()).await;
+        if !later.is_empty() {
+            tracing::warn!("the packs are loaded into the store when it is back");
+        }
+        open.load_later(later);
     }
-    let host = host.with_store(store.recall());
+    let host = host.with_store(recall);
     Ok((host, open))
 }
 

@@ -59,6 +59,13 @@ pub enum Command {
     Setup(Setup),
 }
 
+impl Command {
+    /// Whether it calls components to see what they do.
+    pub const fn tries_components(&self) -> bool {
+        matches!(self, Self::Plugin(Plugin::Check { .. } | Plugin::Test(_)))
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Folder of components and their grants, as `cargo xtask plugins` makes it.

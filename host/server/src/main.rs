@@ -17,7 +17,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    output::log_to_stderr(cli.verbose);
+    output::log_to_stderr(cli.verbose, cli.command.tries_components());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -9,8 +9,10 @@ use serde_json::Value;
 use tracing_subscriber::EnvFilter;
 
 /// Logs go to stderr, so that stdout stays what was asked for.
-pub fn log_to_stderr(verbose: u8) {
+pub fn log_to_stderr(verbose: u8, tries_components: bool) {
     let default = match verbose {
+        // What each call came to is what such a command prints.
+        0 if tries_components => "warn,airlock_runtime=error",
         0 => "warn",
         1 => "info",
         // The driver's own debug lines hold statements with the values in them.

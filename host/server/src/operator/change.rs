@@ -140,7 +140,8 @@ impl Desk {
 
     /// On disk before it is made: a host that dies now comes back with the new one.
     fn record(&self, change: &Swapped, candidate: &Candidate, by: String) -> std::io::Result<()> {
-        self.history.keep(candidate.component.digest(), &candidate.bytes)?;
+        let signature = candidate.signature.as_deref();
+        self.history.keep(candidate.component.digest(), &candidate.bytes, signature)?;
         if change.forced {
             tracing::warn!(
                 stage = %change.stage, domains = %change.domains, component = change.to.component, by,

@@ -6,6 +6,7 @@ use airlock_runtime::{Component, DomainScope, Grant, Grants, Import, LoadErrorKi
 use airlock_types::ContentHash;
 
 use super::grants::Reviewed;
+use super::signature::signature_of;
 
 /// A component that passed, with the bytes it was made from.
 pub struct Candidate {
@@ -13,6 +14,8 @@ pub struct Candidate {
     pub component: Component,
     /// Its bytes.
     pub bytes: Vec<u8>,
+    /// The signed statement that was beside them.
+    pub signature: Option<Vec<u8>>,
 }
 
 /// Why a component is not put in service. The operator reads this.
@@ -33,13 +36,15 @@ impl Candidate {
         serving: Option<&Component>,
     ) -> Result<Self, Refusal> {
         let bytes = read(file, runtime.config().max_component_bytes)?;
+        let signature = signature_of(file);
         let digest = ContentHash::of(&bytes);
         let found = reviewed.find(digest, stage, scope).map_err(|error| Refusal(error.to_string()))?;
         let Some(grant) = found else {
-            return Err(ungranted(runtime, reviewed, file, &bytes, stage, scope, serving));
+            let found = (&*bytes, signature.as_deref());
+            return Err(ungranted(runtime, reviewed, file, found, stage, scope, serving));
         };
-        match runtime.load(&bytes, &grant) {
-            Ok(component) => Ok(Self { component, bytes }),
+        match runtime.load_signed(&bytes, &grant, signature.as_deref()) {
+            Ok(component) => Ok(Self { component, bytes, signature }),
             Err(error) => Err(Refusal(error.to_string())),
         }
     }
@@ -60,7 +65,7 @@ fn ungranted(
     runtime: &Runtime,
     reviewed: &Reviewed,
     file: &Path,
-    bytes: &[u8],
+    (bytes, signature): (&[u8], Option<&[u8]>),
     stage: Stage,
     scope: &DomainScope,
     serving: Option<&Component>,
@@ -70,7 +75,7 @@ fn ungranted(
     let mut grant = Grant::of_nothing(stage.as_str(), digest);
     grant.stages.insert(stage);
     grant.domains.insert(scope.clone());
-    let wants = match runtime.load(bytes, &grant).map_err(|error| error.kind) {
+    let wants = match runtime.load_signed(bytes, &grant, signature).map_err(|error| error.kind) {
         Ok(_) => Vec::new(),
         Err(LoadErrorKind::NotGranted { wants, .. }) => wants,
         // No grant would help.

@@ -16,6 +16,7 @@ use anyhow::Context;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::signature::beside;
 use crate::exit::usage;
 use crate::operator::Verified;
 
@@ -172,21 +173,28 @@ impl History {
         file.sync_data()
     }
 
-    /// Keeps a copy of a component, on disk before this returns.
+    /// Keeps a copy of a component and of the signed statement it came with, on disk before this returns.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn keep(&self, digest: ContentHash, bytes: &[u8]) -> std::io::Result<()> {
-        let folder = self.folder.join("components");
-        let path = folder.join(format!("{digest}.wasm"));
+    pub fn keep(&self, digest: ContentHash, bytes: &[u8], signature: Option<&[u8]>) -> std::io::Result<()> {
+        let path = self.folder.join("components").join(format!("{digest}.wasm"));
+        if let Some(signature) = signature {
+            self.keep_file(digest, &beside(&path), signature)?;
+        }
         if std::fs::read(&path).is_ok_and(|kept| ContentHash::of(kept) == digest) {
             return Ok(());
         }
+        self.keep_file(digest, &path, bytes)
+    }
+
+    fn keep_file(&self, digest: ContentHash, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        let folder = self.folder.join("components");
         let part = folder.join(format!(".{digest}.part"));
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        std::fs::rename(&part, &path)?;
+        std::fs::rename(&part, path)?;
         File::open(&folder)?.sync_all()
     }
 }
@@ -248,10 +256,11 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let history = History::open(data.path()).unwrap();
         let digest = ContentHash::of(b"bytes");
-        history.keep(digest, b"bytes").unwrap();
+        history.keep(digest, b"bytes", Some(b"signed")).unwrap();
         let copy = copy(data.path(), digest);
         std::fs::write(&copy, b"other").unwrap();
-        history.keep(digest, b"bytes").unwrap();
-        assert_eq!(std::fs::read(copy).unwrap(), b"bytes");
+        history.keep(digest, b"bytes", None).unwrap();
+        assert_eq!(std::fs::read(&copy).unwrap(), b"bytes");
+        assert_eq!(std::fs::read(beside(&copy)).unwrap(), b"signed");
     }
 }

@@ -6,9 +6,11 @@ mod history;
 mod ledger;
 mod listed;
 mod restore;
+mod signature;
 
 pub use candidate::{Candidate, Refusal};
 pub use grants::{Reviewed, difference};
 pub use history::{Entry, Event, History, read};
 pub use listed::Listed;
 pub use restore::restore;
+pub use signature::{beside, signature_of};

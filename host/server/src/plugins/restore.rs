@@ -9,6 +9,7 @@ use airlock_runtime::{Component, DomainScope, Stage};
 use super::grants::Reviewed;
 use super::history::{self, copy};
 use super::ledger::Ledger;
+use super::signature::signature_of;
 
 /// Components of one stage that are brought back: as many as a rollback can reach.
 const DEPTH: usize = 17;
@@ -57,9 +58,11 @@ fn load(
         Ok(Some(grant)) => {
             let path = copy(data, served.digest);
             let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
-            match bytes
-                .and_then(|bytes| host.runtime().load(&bytes, &grant).map_err(|error| error.to_string()))
-            {
+            match bytes.and_then(|bytes| {
+                let signature = signature_of(&path);
+                let loaded = host.runtime().load_signed(&bytes, &grant, signature.as_deref());
+                loaded.map_err(|error| error.to_string())
+            }) {
                 Ok(component) => return Some(component),
                 Err(why) => why,
             }

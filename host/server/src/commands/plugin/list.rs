@@ -17,7 +17,7 @@ pub async fn run(config: &Config, json: bool) -> anyhow::Result<Exit> {
         let Reply::Status(status) = reply else { anyhow::bail!("the host is of another version") };
         return running(&status, json);
     }
-    let runtime = boot::runtime()?;
+    let runtime = boot::runtime(config.signatures.clone())?;
     for component in boot::load_all(&runtime, &config.components)? {
         show(&Listed::from(&component), json)?;
     }

@@ -1,71 +1,66 @@
-//! `airlock plugin`: components listed, checked against their grants, swapped on a running host.
+//! `airlock plugin`: components made, checked, tested and signed; listed and swapped on a running host.
 
+mod author;
 mod change;
+mod check;
+mod dev;
+mod granted;
 mod history;
 mod list;
+mod test;
 
-use airlock_runtime::{DomainScope, Grants};
-use airlock_types::ContentHash;
-use anyhow::Context;
+use std::path::Path;
+
+use airlock_runtime::DomainScope;
 use serde_json::json;
 
 use crate::cli::Plugin;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::operator::Request;
-use crate::plugins::Listed;
-use crate::{boot, output};
+use crate::output;
 
-/// Carries out one of the commands.
+/// Bytes of a component's file that are read: more than any host accepts.
+const COMPONENT_LIMIT: u64 = 256 << 20;
+
+/// Carries out one of the commands. Those of an author read no configuration.
 ///
 /// # Errors
-/// When there are no grants, a file cannot be read, or no host runs that could be asked.
-pub async fn run(plugin: Plugin, config: &Config, json: bool) -> anyhow::Result<Exit> {
+/// When a file cannot be read, or no host runs that could be asked.
+pub async fn run(
+    plugin: Plugin,
+    config: impl FnOnce() -> anyhow::Result<Config>,
+    json: bool,
+) -> anyhow::Result<Exit> {
     match plugin {
-        Plugin::List => list::run(config, json).await,
-        Plugin::Check { file } => check(&file, config, json),
-        Plugin::Swap(swap) => change::swap(swap, config, json).await,
+        Plugin::New(new) => author::new(new, json),
+        Plugin::Build { dir } => author::build(&dir, json),
+        Plugin::Check { file, grants } => check::run(&file, grants.as_deref(), json).await,
+        Plugin::Test(test) => test::run(test, config, json).await,
+        Plugin::Keygen { file } => author::keygen(&file, json),
+        Plugin::Sign { file, key, grants } => author::sign(&file, &key, grants.as_deref(), json),
+        Plugin::Dev(dev) => dev::run(dev, &config()?, json).await,
+        Plugin::List => list::run(&config()?, json).await,
+        Plugin::Swap(swap) => change::swap(swap, &config()?, json).await,
         Plugin::Rollback { stage, domain } => {
             let request = Request::Rollback { stage: parse_stage(&stage)?, domains: scope(domain)? };
-            change::ask(&request, config, json).await
+            change::ask(&request, &config()?, json).await
         }
         Plugin::History { stage } => {
             let stage = stage.as_deref().map(parse_stage).transpose()?;
-            history::run(stage, config, json).await
+            history::run(stage, &config()?, json).await
         }
     }
 }
 
-/// Holds one component against its grant.
-fn check(file: &std::path::Path, config: &Config, json: bool) -> anyhow::Result<Exit> {
-    let runtime = boot::runtime()?;
-    let bytes = std::fs::read(file)
-        .with_context(|| format!("{} cannot be read", file.display()))
-        .map_err(|error| usage(format!("{error:#}")))?;
-    let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let digest = ContentHash::of(&bytes);
-    let reviewed = boot::reviewed(config);
-    let mut granted = None;
-    for path in [&reviewed.built, &reviewed.own] {
-        // The operators' own grants need not be there.
-        if path == &reviewed.built || path.exists() {
-            let grants = Grants::read(path).map_err(usage)?;
-            granted = granted.or_else(|| grants.find(&name, digest).cloned());
-        }
-    }
-    let Some(grant) = granted else {
-        let message = format!(
-            "no grant names `{name}` with the digest {digest}: add one to grants.toml after reading it"
-        );
-        return refuse(&message, json);
-    };
-    match runtime.load(&bytes, &grant) {
-        Ok(component) => {
-            list::show(&Listed::from(&component), json)?;
-            Ok(Exit::Done)
-        }
-        Err(error) => refuse(&error.to_string(), json),
-    }
+/// The bytes of a component's file.
+fn read_component(file: &Path) -> anyhow::Result<Vec<u8>> {
+    use std::io::Read;
+    let wrong = |why: &dyn std::fmt::Display| usage(format!("{} cannot be read: {why}", file.display()));
+    let opened = std::fs::File::open(file).map_err(|error| wrong(&error))?;
+    let mut bytes = Vec::new();
+    opened.take(COMPONENT_LIMIT).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
+    Ok(bytes)
 }
 
 fn refuse(message: &str, json: bool) -> anyhow::Result<Exit> {
