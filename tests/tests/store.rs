@@ -61,7 +61,8 @@ impl Second {
     }
 
     async fn ask(&self, question: &str) -> Value {
-        let request = self.client.post(format!("{}/api/ask", self.url)).header("content-type", "application/json");
+        let request =
+            self.client.post(format!("{}/api/ask", self.url)).header("content-type", "application/json");
         let response = request.body(json!({"question": question}).to_string()).send().await.unwrap();
         serde_json::from_str(&response.text().await.unwrap()).unwrap()
     }
@@ -125,12 +126,19 @@ async fn a_pack_is_loaded_listed_and_compared_and_a_running_host_serves_it() {
     let lines = |arguments: &[&str]| -> (Option<i32>, String) {
         let output = airlock.command(arguments, "");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        (output.status.code(), if said.is_empty() { String::from_utf8_lossy(&output.stderr).into_owned() } else { said })
+        (
+            output.status.code(),
+            if said.is_empty() { String::from_utf8_lossy(&output.stderr).into_owned() } else { said },
+        )
     };
 
     let (code, listed) = lines(&["domain", "list", "--json"]);
     let listed: Value = serde_json::from_str(&listed).expect(&listed);
-    assert_eq!((code, &listed["loaded"]["hash"]), (Some(0), &listed["hash"]), "a demo loads its pack: {listed}");
+    assert_eq!(
+        (code, &listed["loaded"]["hash"]),
+        (Some(0), &listed["hash"]),
+        "a demo loads its pack: {listed}"
+    );
     assert_eq!(lines(&["domain", "diff", "hardware-shop"]), (Some(0), String::new()));
     curate(&store).await;
     let (code, patch) = lines(&["domain", "diff", "hardware-shop"]);

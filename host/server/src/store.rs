@@ -5,11 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use airlock_database::connection_string::ConnectionStringError;
 use airlock_database::{ConnectionString, DatabaseError};
 use airlock_knowledge::Pack;
 use airlock_knowledge::store::{
     Access, Dial, DialError, Dialling, Duty, Line, Notice, PackLoad, Store, StoreError,
 };
+use airlock_pipeline::Domain;
 use airlock_setup::store::{StorePlace, StorePlan, StoreServer, prove};
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, Secret, SetupError};
 use serde_json::{Value, json};
@@ -20,6 +22,8 @@ use crate::exit::usage;
 
 /// The database of a store that airlock makes by itself.
 pub const DATABASE: &str = "airlock";
+/// Between two attempts to do what could not be done while the store was away.
+const RETRY: Duration = Duration::from_secs(2);
 /// How long a role of the store waits for one server to answer, whatever the connection string allows.
 const CONNECT: Duration = Duration::from_secs(4);
 
@@ -29,6 +33,8 @@ pub struct OpenStore {
     store: Option<Store>,
     roles: Option<RoleAddresses>,
     private: Option<PrivatePostgres>,
+    /// Domains whose packs could not be loaded yet.
+    later: Vec<Arc<Domain>>,
 }
 
 /// How each role of a store is reached.
@@ -64,6 +70,11 @@ pub enum Purpose {
 }
 
 impl OpenStore {
+    /// Keeps in mind what is to be loaded when the store is back.
+    pub fn load_later(&mut self, domains: Vec<Arc<Domain>>) {
+        self.later = domains;
+    }
+
     /// The store, if there is one.
     pub const fn store(&self) -> Option<&Store> {
         self.store.as_ref()
@@ -126,19 +137,31 @@ pub async fn open(config: &Config, purpose: Purpose) -> anyhow::Result<OpenStore
             if purpose == Purpose::Serve {
                 look_at(&store, roles.passwords.contains_key("migrate")).await?;
             }
-            Ok(OpenStore { store: Some(store), roles: Some(roles), private: None })
+            Ok(OpenStore { store: Some(store), roles: Some(roles), ..OpenStore::default() })
         }
     }
 }
 
 /// How the roles of a store at an address are reached. Nothing is connected yet.
 fn roles_at(address: &StoreAddress) -> anyhow::Result<RoleAddresses> {
-    let target = address.url.parse().map_err(|error| {
-        let error: airlock_database::connection_string::ConnectionStringError = error;
-        usage(format!("store.url: {error}"))
-    })?;
+    let target = target(&address.url).map_err(|error| usage(format!("store.url: {error}")))?;
     let passwords = address.passwords().map_err(usage)?;
     Ok(RoleAddresses { target, prefix: address.prefix.clone(), passwords })
+}
+
+/// Reads an address that need not name a role: each role is set by itself.
+fn target(url: &str) -> Result<ConnectionString, ConnectionStringError> {
+    let read = url.parse();
+    if !matches!(read, Err(ConnectionStringError::Part { part: "user", .. })) {
+        return read;
+    }
+    let is_uri = url.trim_start().starts_with("postgres");
+    match (is_uri, url.contains('?')) {
+        (true, true) => format!("{}&user=airlock", url.trim_end()),
+        (true, false) => format!("{}?user=airlock", url.trim_end()),
+        (false, _) => format!("{url} user=airlock"),
+    }
+    .parse()
 }
 
 /// The store of these roles at a server and database.
@@ -204,7 +227,8 @@ async fn private(dir: &Path, purpose: Purpose) -> Result<OpenStore, PrivateStore
     let target =
         postgres.connection_string(&place.database, &place.role("recall"), &Secret::random()).parse()?;
     let roles = RoleAddresses { target, prefix: place.prefix, passwords: place.passwords };
-    Ok(OpenStore { store: Some(store), roles: Some(roles), private: Some(postgres) })
+    let open = OpenStore { store: Some(store), roles: Some(roles), ..OpenStore::default() };
+    Ok(OpenStore { private: Some(postgres), ..open })
 }
 
 /// Why there is no store on the private server.
@@ -218,7 +242,7 @@ pub enum PrivateStoreError {
     Store(#[from] StoreError),
     /// Never: it is airlock's own.
     #[error("its address cannot be read: {0}")]
-    Address(#[from] airlock_database::connection_string::ConnectionStringError),
+    Address(#[from] ConnectionStringError),
 }
 
 /// Makes the store on a private server, or finds it there, and brings it up to date.
@@ -245,34 +269,52 @@ pub async fn on_private(postgres: &PrivatePostgres) -> Result<(StorePlace, Store
     Ok((place, store))
 }
 
-/// Loads packs whose hash is new into the store. A store that is away loses nothing: they are loaded at the next start.
-pub async fn load_packs(store: &Store, config: &Config, packs: &[Arc<airlock_pipeline::Domain>]) {
-    for domain in packs {
+/// Loads packs whose hash is another one into the store. Those that could not be loaded because the store is away are given
+/// back, to be tried again.
+pub async fn load_packs(store: &Store, config: &Config, domains: &[Arc<Domain>]) -> Vec<Arc<Domain>> {
+    let mut later = Vec::new();
+    for domain in domains {
         let pack = domain.pack();
         let folder = config.domains.join(pack.name.as_str());
         // The files are read once more; what was changed meanwhile is another pack, and loaded at the next start.
-        match Pack::read_with_files(&folder) {
-            Ok((read, files)) if read.hash == pack.hash => {
-                let load = PackLoad {
-                    pack,
-                    files: &files,
-                    examples: domain.verified_examples(),
-                    by: "airlock serve",
-                };
-                match store.promote().load_pack(&load).await {
-                    Ok((_, true)) => {
-                        tracing::info!(domain = %pack.name, hash = %pack.hash, "the pack was loaded into the store")
-                    }
-                    Ok((_, false)) => {}
-                    Err(error) => {
-                        tracing::warn!(domain = %pack.name, %error, "the pack was not loaded into the store")
-                    }
-                }
-            }
+        let files = match Pack::read_with_files(&folder) {
+            Ok((read, files)) if read.hash == pack.hash => files,
             _ => {
-                tracing::warn!(domain = %pack.name, "the pack changed while the host started and was not loaded into the store")
+                tracing::warn!(domain = %pack.name, "the pack changed while the host started and was not loaded into the store");
+                continue;
+            }
+        };
+        let load =
+            PackLoad { pack, files: &files, examples: domain.verified_examples(), by: "airlock serve" };
+        match store.promote().load_pack(&load).await {
+            Ok((_, true)) => {
+                tracing::info!(domain = %pack.name, hash = %pack.hash, "the pack was loaded into the store");
+            }
+            Ok((_, false)) => {}
+            Err(error) if error.is_passing() => later.push(Arc::clone(domain)),
+            Err(error) => {
+                tracing::warn!(domain = %pack.name, %error, "the pack was not loaded into the store")
             }
         }
+    }
+    later
+}
+
+/// Does what could not be done while the store was away, until it is done: brings the store up to date, loads the packs.
+pub async fn settle(open: &OpenStore, config: &Config) {
+    let (Some(store), mut later) = (open.store(), open.later.clone()) else { return };
+    while !later.is_empty() {
+        tokio::time::sleep(RETRY).await;
+        if open.roles.as_ref().is_some_and(|roles| roles.passwords.contains_key("migrate"))
+            && let Err(error) = store.migrate().await
+        {
+            if !error.is_passing() {
+                tracing::error!(%error, "the knowledge store came back and cannot be used");
+                return;
+            }
+            continue;
+        }
+        later = load_packs(store, config, &later).await;
     }
 }
 
@@ -303,5 +345,25 @@ impl Dial for RoleDial {
             });
             Ok(Line { client, notices })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_need_not_name_a_role() {
+        for url in [
+            "host=/run/postgresql dbname=know",
+            "postgresql:///know?host=/run/postgresql",
+            "postgresql://db.example/know",
+            "postgresql://somebody:secret@db.example/know",
+            "host=db.example dbname=know user=somebody",
+        ] {
+            let read = target(url).unwrap_or_else(|error| panic!("{url}: {error}"));
+            assert_eq!(read.for_role("x", "y").database, "know", "{url}");
+        }
+        assert!(target("host=x dbname").is_err());
     }
 }

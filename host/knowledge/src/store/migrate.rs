@@ -51,21 +51,23 @@ async fn migrate_with(
     roles: &BTreeMap<Duty, String>,
     migrations: &[Migration],
 ) -> Result<Migrated, StoreError> {
-    let failed = |error: tokio_postgres::Error| match StoreError::of(Duty::Migrate, &error) {
-        // The schema is made by set-up; what a migration itself does not find is a fault of the migration.
-        StoreError::NotSetUp if error.code().is_some_and(|code| code.code() != "3F000") => {
-            StoreError::Refused {
-                code: error.code().map_or_else(String::new, |c| c.code().to_owned()),
-                message: error.to_string(),
-            }
-        }
-        other => other,
+    let failed = |error: tokio_postgres::Error| match error.as_db_error() {
+        // The schema is looked for first; what a migration itself does not find is a fault of the migration.
+        Some(server) if matches!(server.code().code(), "3F000" | "42P01" | "42883") => StoreError::Refused {
+            code: server.code().code().to_owned(),
+            message: server.message().to_owned(),
+        },
+        _ => StoreError::of(Duty::Migrate, &error),
     };
     let transaction = lease.transaction().await.map_err(failed)?;
     transaction
         .batch_execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'")
         .await
         .map_err(failed)?;
+    let there = "SELECT to_regnamespace('airlock') IS NOT NULL";
+    if !transaction.query_one(there, &[]).await.map_err(failed)?.get::<_, bool>(0) {
+        return Err(StoreError::NotSetUp);
+    }
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(failed)?;
     transaction.batch_execute(RECORD).await.map_err(failed)?;
     let query = "SELECT version, name, hash FROM airlock.migrations ORDER BY version";

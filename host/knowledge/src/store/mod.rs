@@ -15,29 +15,7 @@
 //! | [`Ops`] | keys, sessions, conversations |
 //!
 //! This room makes no connection: how a role is dialled is handed to it ([`Dial`]).
-//!
-//! A handle cannot do what another one is for:
-//!
-//! ```compile_fail,E0599
-//! # async fn f(recall: airlock_knowledge::store::Recall) {
-//! recall.candidates(&Default::default()).await; // recall never reads candidates
-//! # }
-//! ```
-//! ```compile_fail,E0599
-//! # async fn f(distill: airlock_knowledge::store::Distill, item: airlock_knowledge::store::NewCurated, by: airlock_knowledge::store::Decision) {
-//! distill.add(item, &by).await; // distilling never writes what is curated
-//! # }
-//! ```
-//! ```compile_fail,E0308
-//! # fn f(distill: airlock_knowledge::store::Distill) -> airlock_knowledge::store::Promote {
-//! distill // one handle never becomes another
-//! # }
-//! ```
-//! ```compile_fail,E0639
-//! # fn f(item: airlock_knowledge::store::Content) {
-//! airlock_knowledge::store::Curation { content: item, ..todo!() }; // what recall gave cannot be made up
-//! # }
-//! ```
+//! What a handle is not for does not compile: `tests/handles.rs`.
 
 mod content;
 mod dial;

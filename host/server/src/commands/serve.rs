@@ -10,7 +10,7 @@ use crate::cli::Serve;
 use crate::config::{Config, parse_listen};
 use crate::exit::{Exit, usage};
 use crate::operator::Operator;
-use crate::store::Purpose;
+use crate::store::{self, OpenStore, Purpose};
 use crate::{boot, http, output};
 
 /// How long asks in flight are waited for when the server stops.
@@ -29,10 +29,19 @@ pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<
     let (host, store) = boot::host_with_store(&config, Purpose::Serve).await?;
     let host = Arc::new(host);
     // From here on the store is closed in order, whatever happens.
-    let served = serve_with(&config, bound, &host, as_json).await;
+    let served = tokio::select! {
+        served = serve_with(&config, bound, &host, as_json) => served,
+        never = settled(&store, &config) => match never {},
+    };
     drop(host);
     store.close().await?;
     served
+}
+
+/// Does what the store was not there for, and then nothing for ever.
+async fn settled(store: &OpenStore, config: &Config) -> std::convert::Infallible {
+    store::settle(store, config).await;
+    std::future::pending().await
 }
 
 async fn serve_with(

@@ -33,14 +33,15 @@ pub async fn run(setup: &Setup, as_json: bool) -> anyhow::Result<Exit> {
         }
     }
     let plan = StorePlan::new(&server, place).await.map_err(usage)?;
-    if setup.print {
-        plan.print(&mut std::io::stdout().lock())?;
-        return Ok(Exit::Done);
-    }
-    // Before anything is made: a password that cannot be kept is one that nobody has.
+    // Before anything is made or shown: a password that cannot be kept is one that nobody has.
     write(&setup.credentials, &plan.place().passwords).map_err(|error| {
         usage(format!("--credentials: {} cannot be written: {error}", setup.credentials.display()))
     })?;
+    if setup.print {
+        output::line(format!("-- The passwords of the roles are in {}.", setup.credentials.display()))?;
+        plan.print(&mut std::io::stdout().lock())?;
+        return Ok(Exit::Done);
+    }
     let refused = plan.apply(&server, |statement| eprintln!("{statement}")).await?;
     for (statement, reason) in &refused {
         eprintln!("not done ({reason}): {statement}");
