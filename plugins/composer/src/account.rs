@@ -49,7 +49,12 @@ pub fn missing(context: &Context<'_>, frame: &Frame, built: &Built) -> (Vec<Stri
             continue;
         }
         let began = times::begins(&token.stem) && begins(context, built);
+        let compares = matches!(
+            token.lower.as_str(),
+            "vs" | "versus" | "compare" | "compared" | "comparing" | "against"
+        ) && times::compared(context, frame).is_some();
         let accounted = began
+            || compares
             || frame.used.contains(&chunk.first)
             || light
             || explained(&token.stem)

@@ -323,6 +323,9 @@ fn query(context: &Context<'_>, frame: &Frame) -> Result<(String, Built), Why> {
     {
         return divided(context, frame, ratio);
     }
+    if let Some((first, second)) = times::compared(context, frame) {
+        return compared(context, frame, first, second);
+    }
     let members = parts::members(context, frame);
     if let Some(aggregate) = frame.nested {
         return nested(context, frame, aggregate, members.len());
@@ -418,6 +421,51 @@ fn divided(context: &Context<'_>, frame: &Frame, ratio: &Ratio) -> Result<(Strin
     let (above, below) = (above.replace('\n', "\n    "), below.replace('\n', "\n    "));
     let (times, name) = if ratio.percent { ("100.0", "percentage") } else { ("1.0", "ratio") };
     Ok((format!("SELECT {times} * (\n    {above}\n) / NULLIF((\n    {below}\n), 0) AS {name}"), built))
+}
+
+/// One measure in two times, side by side, with the difference and the change in percent.
+fn compared(
+    context: &Context<'_>,
+    frame: &Frame,
+    first: (usize, usize),
+    second: (usize, usize),
+) -> Result<(String, Built), Why> {
+    let at = |moment: (usize, usize)| Frame { moments: vec![moment], ..frame.clone() };
+    let (one, mut built) = query(context, &at(first))?;
+    let (other, more) = query(context, &at(second))?;
+    for told in more.assumptions {
+        if !built.assumptions.contains(&told) {
+            built.assumptions.push(told);
+        }
+    }
+    let name = |moment: (usize, usize), fallback: &str| {
+        let label = context.reading.moments.get(moment.0).map_or(fallback, |found| found.label.as_str());
+        let words: Vec<String> = label
+            .to_lowercase()
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty() && !matches!(*word, "in" | "of" | "the" | "for" | "during"))
+            .map(str::to_owned)
+            .collect();
+        let joined = words.join("_");
+        let name =
+            if joined.starts_with(|c: char| c.is_ascii_digit()) { format!("in_{joined}") } else { joined };
+        if name.is_empty() { fallback.to_owned() } else { name }
+    };
+    let (a, b) = (print::identifier(&name(first, "one")), print::identifier(&name(second, "other")));
+    // A change is one from the earlier time to the later one.
+    let start =
+        |moment: (usize, usize)| context.reading.moments.get(moment.0).and_then(|found| found.period.from);
+    let (old, new) = if start(first) <= start(second) { (&a, &b) } else { (&b, &a) };
+    if a == b {
+        return Err(Why::Kind("a comparison of a time with itself".into()));
+    }
+    let (one, other) = (one.replace('\n', "\n        "), other.replace('\n', "\n        "));
+    Ok((
+        format!(
+            "SELECT {a}, {b}, {new} - {old} AS difference, 100.0 * ({new} - {old}) / NULLIF({old}, 0) AS change_percent\nFROM (\n    SELECT (\n        {one}\n    ) AS {a}, (\n        {other}\n    ) AS {b}\n) AS compared"
+        ),
+        built,
+    ))
 }
 
 /// `how many customers have more than 10 bills`: the things that meet the condition, as they are then counted.

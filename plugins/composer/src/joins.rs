@@ -335,6 +335,19 @@ fn way(schema: &Schema, from: usize, to: usize, outer: usize) -> Option<Vec<Hop>
     None
 }
 
+/// A table joined to another one that hangs on something it points to.
+pub fn fan(schema: &Schema, from: usize, to: usize) -> Option<Tree> {
+    let way = way(schema, from, to, from).filter(|way| way.last().is_some_and(|hop| hop.up))?;
+    // Only the last step may meet a row more than once.
+    let outward = way.iter().rev().skip(1).all(|hop| !hop.up);
+    let mut tree = Tree::new(from);
+    for hop in way.iter().filter(|_| outward) {
+        let parent = tree.nodes.len() - 1;
+        tree.nodes.push(Node { table: hop.to, parent: Some((parent, hop.edge)), left: false, up: hop.up });
+    }
+    (tree.nodes.len() > 1).then_some(tree)
+}
+
 /// True for a table that only says more of what it points to: the categories of a shop.
 fn hangs(schema: &Schema, table: usize) -> bool {
     let referred = schema.tables.iter().any(|other| other.edges.iter().any(|edge| edge.to == table));

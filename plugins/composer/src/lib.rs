@@ -5,6 +5,7 @@ mod account;
 mod annotate;
 mod build;
 mod choose;
+mod followup;
 mod fragment;
 mod frame;
 mod glossary;
@@ -30,6 +31,7 @@ use airlock_plugin_sdk::question::tokens::TokenKind;
 use airlock_plugin_sdk::{Exchange, Generator, Host, StageError, TableRef};
 
 use build::Context;
+use followup::Leaning;
 use glossary::Glossary;
 use refuse::Why;
 use rules::Rules;
@@ -53,24 +55,82 @@ impl Generator for Composer {
             let why = Why::Kind("the one query that fits the question has failed".into());
             return Ok(GenerateStep::Refuse(why.refusal()));
         }
-        if let Some(example) = reuse::equal(host, &input.question, &input.clock) {
+        let leaning = match input.prior {
+            Some(_) => followup::leaning(&Reading::new(&input.question, &input.clock)),
+            None => Leaning::Not,
+        };
+        if leaning == Leaning::Not
+            && let Some(example) = reuse::found(host, &input.question, &input.clock)
+        {
+            let same = example.told.is_empty();
+            let reasoning = if same {
+                format!("The verified example {} asks the same question.", example.id)
+            } else {
+                format!("The verified example {} asks the same of other values.", example.id)
+            };
             return Ok(GenerateStep::Done(Draft {
                 sql: example.sql,
-                reasoning: format!("The verified example {} asks the same question.", example.id),
-                confidence: 0.97,
-                assumptions: Vec::new(),
+                reasoning,
+                confidence: if same { 0.97 } else { 0.9 },
+                assumptions: example.told,
                 used: vec![example.id],
                 attributes: Vec::new(),
             }));
         }
+        let (question, told) = match input.prior.as_ref().filter(|_| leaning != Leaning::Not) {
+            None => (input.question.clone(), Vec::new()),
+            Some(prior) => match follow(host, &input, &prior.question) {
+                Ok(question) => {
+                    let told = vec![format!("The question was read as `{question}`.")];
+                    (question, told)
+                }
+                // What names things may well be a question of its own.
+                Err(_) if leaning == Leaning::Perhaps => (input.question.clone(), Vec::new()),
+                Err(refusal) => return Ok(GenerateStep::Refuse(refusal)),
+            },
+        };
+        let input = GenerateInput { question, ..input };
         Ok(match compose(host, &input) {
-            Ok(draft) => GenerateStep::Done(draft),
+            Ok(mut draft) => {
+                draft.assumptions.splice(0..0, told);
+                draft.assumptions.truncate(16);
+                GenerateStep::Done(draft)
+            }
             Err(refusal) => GenerateStep::Refuse(refusal),
         })
     }
 }
 
 airlock_plugin_sdk::export!(generator: Composer);
+
+/// The follow-up as a whole question. What came before it must be understood by itself.
+fn follow(host: &impl Host, input: &GenerateInput, before: &str) -> Result<String, Refusal> {
+    let prior = GenerateInput { question: before.to_owned(), ..input.clone() };
+    compose(host, &prior)?;
+    let entities = entities(&input.attributes);
+    let read = |question: &str| {
+        let reading = Reading::new(question, &input.clock);
+        let schema = Schema::read(host, &[], &content(&reading));
+        let glossary = Glossary::read(host, question, &schema);
+        let mentions =
+            annotate::annotate(host, question, &reading, &schema, &glossary, &entities, Vec::new());
+        (reading, mentions)
+    };
+    let ((old, known), (new, said)) = (read(before), read(&input.question));
+    let prior = followup::Read { text: before, reading: &old, mentions: &known };
+    let next = followup::Read { text: &input.question, reading: &new, mentions: &said };
+    followup::whole(&prior, &next).map_err(|why| why.refusal())
+}
+
+/// Stems of the words of a question.
+fn content(reading: &Reading) -> BTreeSet<String> {
+    reading
+        .tokens
+        .iter()
+        .filter(|token| token.kind == TokenKind::Word)
+        .map(|token| token.stem.clone())
+        .collect()
+}
 
 fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
     let rules = Rules::read(host, &input.question);
@@ -79,15 +139,7 @@ fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
     if reading.tokens.len() > TOKENS {
         return Err(Why::Kind(format!("a question of more than {TOKENS} words")).refusal());
     }
-    if input.prior.is_some() {
-        return Err(Why::Kind("a follow-up to another question".into()).refusal());
-    }
-    let words: BTreeSet<String> = reading
-        .tokens
-        .iter()
-        .filter(|token| token.kind == TokenKind::Word)
-        .map(|token| token.stem.clone())
-        .collect();
+    let words = content(&reading);
     let selected: Vec<TableRef> = input.selection.tables.iter().map(|table| table.table.clone()).collect();
     let schema = Schema::read(host, &selected, &words);
     let mut glossary = Glossary::read(host, &question, &schema);

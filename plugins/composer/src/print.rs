@@ -194,7 +194,7 @@ impl Printer<'_> {
             .collect();
         let head = if query.distinct { "SELECT DISTINCT " } else { "SELECT " };
         if !query.within.is_empty() {
-            return self.within_groups(query, &outputs);
+            return self.within_groups(query);
         }
         let mut lines = vec![format!("{head}{}", outputs.join(", ")), self.from()];
         self.clauses(query, &mut lines);
@@ -230,7 +230,33 @@ impl Printer<'_> {
     }
 
     /// The first few of each group: rows numbered in their order, and those with small numbers.
-    fn within_groups(&self, query: &Query, outputs: &[String]) -> String {
+    fn within_groups(&self, query: &Query) -> String {
+        // Two columns of one name would be one too many outside.
+        let mut names: Vec<String> = Vec::new();
+        for output in &query.select {
+            let (own, table) = match (&output.alias, &output.expr) {
+                (Some(alias), _) => (alias.clone(), String::new()),
+                (None, Expr::Column(node, column)) => (
+                    self.column_detail(*node, *column).map_or(String::new(), |column| column.name.clone()),
+                    self.nodes
+                        .get(*node)
+                        .and_then(|node| self.schema.table(node.table))
+                        .map_or(String::new(), |table| table.reference.name.to_lowercase()),
+                ),
+                _ => ("value".to_owned(), String::new()),
+            };
+            let taken = names.contains(&identifier(&own)) || own == "place";
+            names.push(identifier(&if taken { format!("{table}_{own}") } else { own }));
+        }
+        let outputs: Vec<String> = query
+            .select
+            .iter()
+            .zip(&names)
+            .map(|(output, name)| {
+                let text = self.expr(&output.expr);
+                if text.ends_with(&format!(".{name}")) { text } else { format!("{text} AS {name}") }
+            })
+            .collect();
         let partition: Vec<String> = query.within.iter().map(|expr| self.expr(expr)).collect();
         let order: Vec<String> = query
             .order
@@ -247,17 +273,6 @@ impl Printer<'_> {
         );
         let mut lines = vec![format!("SELECT {}, {numbered}", outputs.join(", ")), self.from()];
         self.clauses(query, &mut lines);
-        let names: Vec<String> = query
-            .select
-            .iter()
-            .map(|output| match (&output.alias, &output.expr) {
-                (Some(alias), _) => identifier(alias),
-                (None, Expr::Column(node, column)) => {
-                    identifier(self.column_detail(*node, *column).map_or("", |column| column.name.as_str()))
-                }
-                _ => "value".to_owned(),
-            })
-            .collect();
         let first: Vec<&String> = query
             .select
             .iter()

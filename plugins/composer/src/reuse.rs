@@ -1,56 +1,194 @@
-//! A verified example asked again: the same question up to case, punctuation and word forms.
+//! A verified example asked again: the same question up to case, punctuation and word forms, or up to its values too. Then
+//! the values of the new question take the place of the old ones in its SQL, which is checked like any other.
 
 use airlock_plugin_sdk::Clock;
 use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::contract::retrieval::Example;
-use airlock_plugin_sdk::question::moments;
+use airlock_plugin_sdk::contract::types::ColumnRef;
+use airlock_plugin_sdk::question::grammar::Reading;
+use airlock_plugin_sdk::question::moments::{Found, Period};
 use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::question::tokens::{TokenKind, tokenize};
 
-/// An example that asks the very question.
-pub fn equal(host: &impl Host, question: &str, clock: &Clock) -> Option<Example> {
-    let asked = normal(question);
-    // Words such as `last month` mean another time each day; their SQL is not to be taken over.
-    let tokens = tokenize(question);
-    let moving = moments::find(&tokens, clock).iter().any(|found| {
-        let words: Vec<&str> = tokens
-            .get(found.first..found.end)
-            .unwrap_or_default()
-            .iter()
-            .map(|token| token.lower.as_str())
-            .collect();
-        !words.iter().any(|word| word.len() == 4 && word.chars().all(|c| c.is_ascii_digit()))
-    });
-    if asked.is_empty() || moving {
-        return None;
-    }
-    host.near_examples(question, 8).into_iter().find(|example| normal(&example.question) == asked)
+use crate::print;
+
+/// An example with the values of the question at hand.
+#[derive(Debug, Clone)]
+pub struct Reused {
+    /// Its id.
+    pub id: String,
+    /// Its SQL, values put in.
+    pub sql: String,
+    /// What was put in place of what.
+    pub told: Vec<String>,
 }
 
-/// Content words and numbers in order, as stems; a word of asking or of politeness does not tell questions apart.
-fn normal(question: &str) -> Vec<String> {
-    tokenize(question)
+/// A piece of a question: a word, or something that may be another one.
+#[derive(Debug, Clone, PartialEq)]
+enum Piece {
+    Word(String),
+    Number(String),
+    Quoted(String),
+    Time(Period, String),
+    Value(ColumnRef, String),
+}
+
+/// An example that asks the very question, or the question with other values.
+pub fn found(host: &impl Host, question: &str, clock: &Clock) -> Option<Reused> {
+    let reading = Reading::new(question, clock);
+    // Words such as `last month` mean another time each day; their SQL is not to be taken over.
+    let asked = pieces(host, question, &reading);
+    if asked.is_empty() {
+        return None;
+    }
+    let mut near: Option<Reused> = None;
+    for example in host.near_examples(question, 8) {
+        let known = Reading::new(&example.question, clock);
+        if known.moments.iter().any(moving) {
+            continue;
+        }
+        let pieces = pieces(host, &example.question, &known);
+        if pieces == asked && !reading.moments.iter().any(moving) {
+            return Some(Reused { id: example.id, sql: example.sql, told: Vec::new() });
+        }
+        if near.is_none() {
+            near = bound(&example, &pieces, &asked);
+        }
+    }
+    near
+}
+
+/// True for a time that is told from today.
+fn moving(found: &Found) -> bool {
+    !found
+        .label
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| word.len() == 4 && word.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// The example with the values of the question, when nothing else differs and each value stands in its SQL just once.
+fn bound(example: &Example, known: &[Piece], asked: &[Piece]) -> Option<Reused> {
+    if known.len() != asked.len() {
+        return None;
+    }
+    let mut sql = example.sql.clone();
+    let mut told = Vec::new();
+    let mut words = 0;
+    for (old, new) in known.iter().zip(asked) {
+        match (old, new) {
+            (Piece::Word(a), Piece::Word(b)) if a == b => words += 1,
+            (a, b) if a == b => {}
+            (Piece::Number(a), Piece::Number(b)) => sql = once(&sql, a, b, false)?,
+            (Piece::Quoted(a), Piece::Quoted(b)) => sql = once(&sql, &print::text(a), &print::text(b), true)?,
+            (Piece::Value(column, a), Piece::Value(other, b)) if column == other => {
+                sql = once(&sql, &print::text(a), &print::text(b), true)?;
+            }
+            (Piece::Time(a, _), Piece::Time(b, _)) => sql = moved(&sql, a, b)?,
+            _ => return None,
+        }
+        if old != new {
+            told.push(format!("`{}` takes the place of `{}`.", shown(new), shown(old)));
+        }
+    }
+    (words > 0 && !told.is_empty()).then(|| Reused { id: example.id.clone(), sql, told })
+}
+
+fn shown(piece: &Piece) -> &str {
+    match piece {
+        Piece::Word(text)
+        | Piece::Number(text)
+        | Piece::Quoted(text)
+        | Piece::Time(_, text)
+        | Piece::Value(_, text) => text,
+    }
+}
+
+/// The text with one piece replaced, when it stands there once and on its own.
+fn once(sql: &str, old: &str, new: &str, literal: bool) -> Option<String> {
+    let alone = |at: &usize| {
+        let apart =
+            |c: Option<char>| c.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '\'')));
+        let before = sql.get(..*at).and_then(|text| text.chars().next_back());
+        let after = sql.get(at + old.len()..).and_then(|text| text.chars().next());
+        literal || (apart(before) && apart(after))
+    };
+    let places: Vec<usize> = sql.match_indices(old).map(|(at, _)| at).filter(alone).collect();
+    let [at] = places.as_slice() else { return None };
+    Some(format!("{}{new}{}", sql.get(..*at)?, sql.get(at + old.len()..)?))
+}
+
+/// The text with both ends of a period moved, or its year.
+fn moved(sql: &str, old: &Period, new: &Period) -> Option<String> {
+    let ((Some(from), Some(until)), (Some(other), Some(end))) =
+        ((old.from, old.until), (new.from, new.until))
+    else {
+        return None;
+    };
+    let day = |date: &dyn std::fmt::Display| format!("'{date}'");
+    // The new end may be the old beginning, so both are taken out first.
+    if let Some(text) =
+        once(sql, &day(&from), "'\u{1}'", true).and_then(|text| once(&text, &day(&until), "'\u{2}'", true))
+    {
+        return Some(text.replace("'\u{1}'", &day(&other)).replace("'\u{2}'", &day(&end)));
+    }
+    let year = |period: &Period| {
+        let (from, until) = (period.from?, period.until?);
+        (period.whole_years() && until.year() == from.year() + 1).then(|| from.year().to_string())
+    };
+    once(sql, &year(old)?, &year(new)?, false)
+}
+
+/// Content words in order, as stems, with values and times as what they are.
+fn pieces(host: &impl Host, question: &str, reading: &Reading) -> Vec<Piece> {
+    let values: Vec<(ColumnRef, String, Vec<String>)> = host
+        .near_values(question, 20)
         .into_iter()
-        .filter(|token| token.kind != TokenKind::Mark)
-        .filter(|token| {
-            token.kind == TokenKind::Quoted
-                || !matches!(
-                    token.lower.as_str(),
-                    "please"
-                        | "the"
-                        | "a"
-                        | "an"
-                        | "our"
-                        | "we"
-                        | "do"
-                        | "did"
-                        | "me"
-                        | "is"
-                        | "are"
-                        | "was"
-                        | "were"
-                )
+        .map(|hit| {
+            let words = tokenize(&hit.value).into_iter().map(|token| token.lower).collect();
+            (hit.column, hit.value, words)
         })
-        .map(|token| if token.kind == TokenKind::Quoted { token.text } else { stems::stem(&token.lower) })
-        .collect()
+        .filter(|(_, _, words): &(_, _, Vec<String>)| !words.is_empty())
+        .collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(token) = reading.tokens.get(at) {
+        if let Some(moment) = reading.moments.iter().find(|moment| moment.first == at) {
+            found.push(Piece::Time(moment.period, moment.label.clone()));
+            at = moment.end;
+            continue;
+        }
+        let spelled = values
+            .iter()
+            .filter(|(_, _, words)| {
+                words.iter().enumerate().all(|(step, word)| {
+                    reading.tokens.get(at + step).is_some_and(|token| token.lower == *word)
+                })
+            })
+            .max_by_key(|(_, _, words)| words.len());
+        if let Some((column, value, words)) = spelled {
+            found.push(Piece::Value(column.clone(), value.clone()));
+            at += words.len();
+            continue;
+        }
+        at += 1;
+        match token.kind {
+            TokenKind::Mark => {}
+            TokenKind::Quoted => found.push(Piece::Quoted(token.text.clone())),
+            TokenKind::Number => found.push(Piece::Number(token.text.clone())),
+            // A word of politeness or of asking does not tell questions apart.
+            TokenKind::Word if is_filler(&token.lower) => {}
+            TokenKind::Word => match stems::number(&token.lower) {
+                Some(value) => found.push(Piece::Number(print::number(value))),
+                None => found.push(Piece::Word(stems::stem(&token.lower))),
+            },
+        }
+    }
+    found
+}
+
+fn is_filler(word: &str) -> bool {
+    matches!(
+        word,
+        "please" | "the" | "a" | "an" | "our" | "we" | "do" | "did" | "me" | "is" | "are" | "was" | "were"
+    )
 }

@@ -262,6 +262,28 @@ pub fn year_column(context: &Context<'_>, tree: &Tree, period: &Period) -> Optio
     })
 }
 
+/// Two moments that the question holds against each other: `this month vs last month`, `compare sales in 2024 with 2023`.
+pub fn compared(context: &Context<'_>, frame: &Frame) -> Option<((usize, usize), (usize, usize))> {
+    let [first, second] = frame.moments.as_slice() else { return None };
+    let found = |moment: &(usize, usize)| context.reading.moments.get(moment.0);
+    let (a, b) = (found(first)?, found(second)?);
+    let said = context.reading.tokens.iter().any(|token| {
+        matches!(token.lower.as_str(), "vs" | "versus" | "compare" | "compared" | "comparing" | "against")
+    });
+    let apart = match (a.period.from, a.period.until, b.period.from, b.period.until) {
+        (Some(from), Some(until), Some(other), Some(end)) => until <= other || end <= from,
+        _ => false,
+    };
+    let plain = frame.measures.len() == 1
+        && frame.groups.is_empty()
+        && frame.entity.is_none()
+        && frame.rank.is_none()
+        && frame.share.is_none()
+        && frame.having.is_empty()
+        && frame.nested.is_none();
+    (said && apart && plain).then_some((*first, *second))
+}
+
 /// The one period that the question asks for, and what was taken for granted to read it.
 pub fn window(context: &Context<'_>, frame: &Frame) -> Result<(Option<Period>, Vec<String>), Why> {
     let mut periods: Vec<Period> = Vec::new();

@@ -474,7 +474,13 @@ fn candidates(
     }
     // `references cited`: a verb, perhaps, and no column of another table.
     let participle = matches!(run.words.as_slice(), [only] if only.ends_with("ed") && stems::is_relation(&stems::stem(only)));
-    if participle && found.iter().any(|candidate| matches!(candidate.target, Target::Column(..))) {
+    let dated = |target: &Target| match target {
+        Target::Column(table, column) => {
+            schema.column(*table, *column).is_some_and(|column| column.family == Family::Time)
+        }
+        _ => true,
+    };
+    if participle && found.iter().any(|candidate| !dated(&candidate.target)) {
         found.push(Candidate::new(Target::Support, 0.7));
     }
     let called = found.iter().any(|candidate| match &candidate.target {

@@ -38,7 +38,14 @@ impl<'a> Builder<'a> {
                     "whether rows are counted or {} is added up",
                     self.column_name(*table, column)
                 ))),
-                None => Ok(Expr::CountRows),
+                None => match self.kept_count(*table) {
+                    Some((owner, column)) => Err(Why::Ambiguous(format!(
+                        "whether rows of {} are counted or {} is meant",
+                        self.table_name(*table),
+                        self.column_name(owner, column)
+                    ))),
+                    None => Ok(Expr::CountRows),
+                },
             },
             Measure::Count(table) => {
                 if self.one_each(*table) {
@@ -200,6 +207,27 @@ impl<'a> Builder<'a> {
             })
         });
         found.next().filter(|_| found.next().is_none())
+    }
+
+    /// A column of a joined table that keeps the count of these rows: `review_count` of a shop.
+    fn kept_count(&self, table: usize) -> Option<(usize, usize)> {
+        let names = &self.context.schema.table(table)?.names;
+        self.tree.nodes.iter().skip(1).find_map(|node| {
+            let detail = self.context.schema.table(node.table)?;
+            let column = detail.columns.iter().position(|column| {
+                column.family == Family::Number
+                    && column.names.iter().take(column.own).any(|name| {
+                        let counts = name.iter().any(|stem| stem == "count" || stem == "number");
+                        let rest: Vec<String> = name
+                            .iter()
+                            .filter(|stem| !matches!(stem.as_str(), "count" | "number"))
+                            .cloned()
+                            .collect();
+                        counts && names.contains(&rest)
+                    })
+            })?;
+            Some((node.table, column))
+        })
     }
 
     /// A column that holds a count already: each row stands for several.

@@ -130,8 +130,11 @@ impl<'a> Builder<'a> {
             return Err(Why::Kind("what is asked for is not clear".into()));
         }
         let anchors = self.anchors(&frame, &measures, rank_measure.as_ref())?;
-        let root = joins::root(schema, &anchors, self.context.words)?;
-        self.tree = Tree::new(root);
+        self.tree = match joins::root(schema, &anchors, self.context.words) {
+            Ok(root) => Tree::new(root),
+            Err(why) => self.fan(&frame, &measures, rank_measure.as_ref()).ok_or(why)?,
+        };
+        let root = self.tree.root();
         self.time(&frame, root)?;
         if frame.share.is_some() {
             self.share(&frame)?;
@@ -214,6 +217,24 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The rows of one table gathered by what hangs on something they point to: reviews by the categories of their shops.
+    /// A row counts once for each of them.
+    fn fan(&mut self, frame: &Frame, measures: &[Measure], rank: Option<&Measure>) -> Option<Tree> {
+        let mut all = measures.iter().chain(rank);
+        let (measure, none) = (all.next()?, all.next());
+        let table = self.measure_table(measure).ok().filter(|_| none.is_none())?;
+        let mut keys = frame.entity.iter().chain(&frame.groups);
+        let (key, other) = (keys.next()?, keys.next());
+        let (Key::Table(to) | Key::Column(to, _), None) = (key, other) else { return None };
+        let plain = frame.outputs.is_empty() && frame.having.is_empty() && frame.share.is_none();
+        let tree = joins::fan(self.context.schema, table, *to).filter(|_| plain)?;
+        self.built
+            .assumptions
+            .push(format!("A row counts once for each of {} that it belongs to.", self.table_name(*to)));
+        self.built.cost += 0.2;
+        Some(tree)
+    }
+
     /// Refuses a query that can hold no row: a key that is missing and joined by, a column with and without one value.
     fn sound(&self) -> Result<(), Why> {
         let missing = self.built.query.preds.iter().filter_map(|pred| match pred {
@@ -252,14 +273,16 @@ impl<'a> Builder<'a> {
         self.built.tables.extend(self.tree.nodes.iter().map(|node| node.table));
         let keys = self.tree.nodes.iter().filter_map(|node| {
             let (parent, edge) = node.parent?;
-            let table = self.tree.nodes.get(parent)?.table;
+            let table = if node.up { node.table } else { self.tree.nodes.get(parent)?.table };
             Some((table, *self.context.schema.table(table)?.edges.get(edge)?.from.first()?))
         });
         self.built.columns.extend(keys.collect::<Vec<_>>());
         let unverified = self.tree.nodes.iter().filter_map(|node| {
             let (parent, edge) = node.parent?;
-            let table = self.context.schema.table(self.tree.nodes.get(parent)?.table)?;
-            (!table.edges.get(edge)?.verified).then(|| (table.reference.name.clone(), node.table))
+            let (own, other) = (self.tree.nodes.get(parent)?.table, node.table);
+            let table = self.context.schema.table(if node.up { other } else { own })?;
+            let to = if node.up { own } else { other };
+            (!table.edges.get(edge)?.verified).then(|| (table.reference.name.clone(), to))
         });
         for (from, to) in unverified.collect::<Vec<_>>() {
             let told = format!(

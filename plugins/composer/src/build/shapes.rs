@@ -18,6 +18,9 @@ impl<'a> Builder<'a> {
                     )));
                 }
                 let mut found: Vec<(Expr, Option<String>, bool)> = Vec::new();
+                // What hangs on other things is the same where it is called the same: the categories of several shops.
+                let hangs = self.tree.nodes.get(node).is_some_and(|node| node.up) && !label.is_empty();
+                let own = if hangs { Vec::new() } else { own };
                 for column in &label {
                     found.push((Expr::Column(node, *column), None, true));
                 }
@@ -59,12 +62,39 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// `for all customers` wants those without any too, which rows of something else do not give.
+    fn all_of_them(&self, frame: &Frame) -> Result<(), Why> {
+        let root = self.tree.root();
+        for key in frame.groups.iter().chain(&frame.entity) {
+            let Key::Table(table) = key else { continue };
+            let names =
+                self.context.schema.table(*table).map(|table| table.names.as_slice()).unwrap_or_default();
+            let said = self.context.reading.tokens.windows(3).any(|three| match three {
+                [first, all, noun] => {
+                    first.is("for")
+                        && all.is("all")
+                        && names.iter().any(|name| name.as_slice() == std::slice::from_ref(&noun.stem))
+                }
+                _ => false,
+            });
+            if said && *table != root {
+                return Err(Why::Kind(format!(
+                    "all of {}, those without any row of {} too",
+                    self.table_name(*table),
+                    self.table_name(root)
+                )));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn grouped(
         &mut self,
         frame: &Frame,
         measures: &[Measure],
         rank: Option<&Measure>,
     ) -> Result<(), Why> {
+        self.all_of_them(frame)?;
         let keep = frame.rank.is_none() && frame.having.is_empty() && frame.entity.is_none();
         let entity = if measures.is_empty() || rank.is_some() || !frame.having.is_empty() {
             frame.entity
@@ -100,6 +130,17 @@ impl<'a> Builder<'a> {
             }
         }
         let mut first = None;
+        if let Some(measure) = &frame.place {
+            let expr = self.expr(measure)?;
+            let alias = self.alias(measure);
+            if !self.built.query.select.iter().any(|output| output.expr == expr) {
+                self.built.query.select.push(Output { expr: expr.clone(), alias: Some(alias) });
+            }
+            let place = Expr::Place(Box::new(expr));
+            self.built.query.select.push(Output { expr: place.clone(), alias: Some("rank".into()) });
+            self.built.query.order.push((place, false));
+            self.built.assumptions.push("Equal ones have the same rank.".into());
+        }
         for measure in measures.iter().chain(rank) {
             let expr = self.expr(measure)?;
             if self.built.query.select.iter().any(|output| output.expr == expr) {
@@ -155,6 +196,7 @@ impl<'a> Builder<'a> {
         let ordered: Vec<Expr> = self.built.query.order.iter().map(|(expr, _)| expr.clone()).collect();
         if frame.rank.is_some()
             && let Some(Key::Table(table)) = entity
+            && !self.tree.nodes.iter().any(|node| node.table == table && node.up)
         {
             // Equal ones come in the order of their keys: stable, and what most people mean by nothing said.
             let key = self.context.schema.table(table).map(|table| table.key.clone()).unwrap_or_default();

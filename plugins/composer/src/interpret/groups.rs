@@ -101,7 +101,10 @@ impl Grammar<'_> {
                     Some(Part::Mention(Target::Table(_) | Target::Column(..) | Target::Metric(_)))
                         | Some(Part::Op(Op::Grain(_)))
                 );
-                if kind && (!self.passive(at) || self.gathers(at, next)) {
+                // `transactions by users who joined in May`: whose they are.
+                let whose = matches!(self.target(next), Some(Target::Table(_)))
+                    && matches!(self.op(self.next(next)), Some(Op::Who));
+                if kind && !whose && (!self.passive(at) || self.gathers(at, next)) {
                     return self.group(at);
                 }
             }

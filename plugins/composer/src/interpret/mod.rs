@@ -6,6 +6,7 @@ mod groups;
 mod leftovers;
 mod measures;
 mod patterns;
+mod places;
 mod ranks;
 mod ratios;
 mod returned;
@@ -198,6 +199,7 @@ struct Grammar<'a> {
 impl Grammar<'_> {
     fn run(&mut self) -> Result<(), Why> {
         let clause = self.clause();
+        self.place()?;
         for at in 0..self.items.len() {
             if self.items.get(at).is_none_or(|item| item.used) || clause.contains(&at) {
                 continue;

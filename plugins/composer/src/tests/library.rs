@@ -4,7 +4,7 @@ use airlock_plugin_sdk::harness::{Recorded, table};
 
 use super::{check, refuses};
 
-fn library() -> Recorded {
+pub(super) fn library() -> Recorded {
     Recorded::new()
         .table(
             table("book")

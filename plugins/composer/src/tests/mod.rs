@@ -3,7 +3,10 @@
 mod clinic;
 mod entities;
 mod library;
+mod quotients;
+mod ruled;
 mod shop;
+mod talk;
 
 use airlock_plugin_sdk::contract::generator::{GenerateInput, GenerateStep};
 use airlock_plugin_sdk::contract::linker::{SelectedTable, Selection};

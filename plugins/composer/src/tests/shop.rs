@@ -7,7 +7,7 @@ use super::{check, input, refuses, run};
 use crate::Composer;
 use airlock_plugin_sdk::Generator;
 
-fn shop() -> Recorded {
+pub(super) fn shop() -> Recorded {
     let mut status = column("status", "character varying(12)");
     status.nullable = false;
     Recorded::new()
