@@ -106,15 +106,12 @@ impl Corpus {
                 .arg(&pack)
                 .output()
                 .unwrap();
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
             let before = open.len();
             open.retain(|column| !said.contains(&format!("`{}`,", column.replace('"', ""))));
             if open.len() == before {
-                assert!(
-                    output.status.success(),
-                    "{database}: {said}{}",
-                    String::from_utf8_lossy(&output.stderr)
-                );
+                assert!(output.status.success(), "{database}: {said}");
                 return;
             }
         }

@@ -127,7 +127,7 @@ impl Paired {
         }
         if flips == 0 {
             return format!(
-                "{first} and {second} are right on the same {} of {} questions.",
+                "Both {first} and {second} are right on the same {} of {} questions.",
                 self.both, self.questions
             );
         }
