@@ -8,7 +8,7 @@ use crate::install::Apt;
 use crate::progress::Step;
 use crate::wasm;
 use crate::workspace::{Workspace, forget_cargo_run};
-use crate::{Obtain, plugins, preflight};
+use crate::{Obtain, model, plugins, preflight};
 
 /// A private PostgreSQL, the demo shop, the server, one question answered.
 #[derive(clap::Args)]
@@ -47,6 +47,9 @@ impl Demo {
         let mut airlock = Command::new(workspace.target.join("debug/airlock"));
         forget_cargo_run(&mut airlock);
         airlock.current_dir(&workspace.root).arg("demo").arg("--components").arg(workspace.components());
+        if let Some(model) = model::fetched() {
+            airlock.arg("--embedder").arg(model);
+        }
         if self.once {
             airlock.arg("--once");
         }

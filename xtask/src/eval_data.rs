@@ -160,10 +160,10 @@ impl EvalData {
         if self.values {
             let text: Vec<String> = columns
                 .iter()
-                .filter(|[schema, _, column, kind]| {
+                .filter(|[schema, table, column, kind]| {
                     databases.iter().any(|name| name == schema)
                         && matches!(*kind, "text" | "character varying" | "character")
-                        && !personal(column)
+                        && !personal(table, column)
                 })
                 .map(|[schema, table, column, _]| format!("{schema}.{table}.{column}"))
                 .collect();
@@ -185,11 +185,27 @@ fn fields(line: &str) -> Option<[&str; 4]> {
     Some([parts.next()?, parts.next()?, parts.next()?, parts.next()?])
 }
 
-/// Columns that no domain would let be indexed.
-fn personal(column: &str) -> bool {
-    ["mail", "phone", "address", "first_name", "last_name", "password"]
-        .iter()
-        .any(|word| column.contains(word))
+/// Columns that no domain would let be indexed: what tells who somebody is.
+fn personal(table: &str, column: &str) -> bool {
+    let told = [
+        "mail",
+        "phone",
+        "address",
+        "street",
+        "zip",
+        "postal",
+        "gender",
+        "first_name",
+        "firstname",
+        "last_name",
+        "lastname",
+        "full_name",
+        "password",
+    ];
+    let people = ["user", "customer", "employee", "person", "people", "student", "instructor", "author"];
+    told.iter().any(|word| column.contains(word))
+        || (column.contains("name")
+            && people.iter().any(|word| table.contains(word) || column.contains(word)))
 }
 
 /// Column descriptions as notes; those of columns that are not there are told and left out.

@@ -12,6 +12,7 @@ mod grants;
 mod install;
 mod languages;
 mod lint;
+mod model;
 mod plugins;
 mod preflight;
 mod progress;
@@ -54,6 +55,8 @@ enum Command {
     EvalCorpora(eval_corpora::EvalCorpora),
     /// The evaluation databases as schemas of one, and a pack over them.
     EvalData(eval_data::EvalData),
+    /// The embedding model of the demo, fetched and checked.
+    Model(model::Model),
 }
 
 /// What every command that may obtain something takes.
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Command::BenchPlugins(command) => command.run(),
         Command::EvalCorpora(command) => command.run(),
         Command::EvalData(command) => command.run(),
+        Command::Model(command) => command.run(),
     };
     match result {
         Ok(code) => code,

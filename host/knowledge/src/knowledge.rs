@@ -13,8 +13,10 @@ use crate::index::passages::{Passage, passages};
 use crate::index::query::Query;
 use crate::index::tables::TableIndex;
 use crate::index::values::{ValueHit, ValueIndex};
+use crate::index::vectors::{Kind, Text};
 use crate::index::words::words;
 use crate::joins::{Join, JoinGraph};
+use crate::near::{self, Fused, Nearby};
 use crate::pack::{BoundPack, BoundTerm, Pack, PackReport, Settings};
 use crate::records::{
     ColumnHit, Example, ExampleHit, Lesson, LessonHit, PassageHit, TableHit, TermHit, TermRecord,
@@ -62,6 +64,17 @@ impl<T> Shelf<T> {
             .into_iter()
             .filter_map(|found| Some((self.items.get(found.document)?, found)))
     }
+
+    fn fused(
+        &self,
+        kind: Kind,
+        query: &Query<'_>,
+        nearby: Option<Nearby<'_>>,
+    ) -> impl Iterator<Item = (&T, Fused)> {
+        near::fused(kind, self.index.search(query), nearby)
+            .into_iter()
+            .filter_map(|found| Some((self.items.get(found.place)?, found)))
+    }
 }
 
 /// Terms and the phrases that name each.
@@ -101,12 +114,13 @@ impl Knowledge {
         let indexed = indexed_values(&views, &bound.exposure, values);
         let dead: BTreeSet<TableRef> =
             views.iter().filter(|view| !view.in_use).map(|view| view.table.clone()).collect();
+        let joins = JoinGraph::new(&catalogue, &bound.joins, dead);
         Self {
             domain: pack.name.clone(),
             pack_hash: pack.hash,
             settings: pack.settings.clone(),
-            joins: JoinGraph::new(&catalogue, &bound.joins, dead),
-            tables: TableIndex::new(&views, &bound.terms),
+            tables: TableIndex::new(&views, &bound.terms, joins.all()),
+            joins,
             columns: columns(&views),
             values: ValueIndex::new(&indexed),
             examples: example_shelf(curated.examples),
@@ -187,11 +201,29 @@ impl Knowledge {
         self.joins.path(from, to, max_hops)
     }
 
+    /// The texts that an embedder makes vectors of.
+    #[must_use]
+    pub fn texts(&self) -> Vec<Text> {
+        let mut texts = near::tables(&self.views);
+        texts.extend(near::examples(self.examples.items.iter().map(AsRef::as_ref)));
+        texts.extend(near::lessons(self.lessons.items.iter().map(AsRef::as_ref)));
+        texts.extend(near::terms(self.terms.shelf.items.iter().map(AsRef::as_ref)));
+        texts.extend(near::passages(self.passages.items.iter().map(|passage| passage.text.as_str())));
+        texts
+    }
+
     /// Tables in use that are near to a question.
     #[must_use]
     pub fn tables(&self, query: &str, k: usize) -> Vec<TableHit> {
+        self.tables_near(query, None, k)
+    }
+
+    /// The same by keywords and by vectors.
+    #[must_use]
+    pub fn tables_near(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<TableHit> {
         let query = Query::new(query);
-        let mut hits = self.tables.search(&query, &self.values.search(&query));
+        let near = nearby.map_or_else(Vec::new, |nearby| nearby.of(Kind::Table));
+        let mut hits = self.tables.search(&query, &self.values.search(&query), &near);
         hits.truncate(k.min(HITS));
         hits
     }
@@ -221,13 +253,19 @@ impl Knowledge {
     /// Verified examples whose questions are near.
     #[must_use]
     pub fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
+        self.examples_near(query, None, k)
+    }
+
+    /// The same by keywords and by vectors.
+    #[must_use]
+    pub fn examples_near(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<ExampleHit> {
         let query = Query::new(query);
-        let found = self.examples.search(&query).take(k.min(HITS));
+        let found = self.examples.fused(Kind::Example, &query, nearby).take(k.min(HITS));
         found
             .map(|(example, found)| ExampleHit {
                 example: Arc::clone(example),
-                score: f64::from(found.score),
-                matched: found.words(&query),
+                score: found.score,
+                matched: found.keywords.map_or_else(Vec::new, |found| found.words(&query)),
             })
             .collect()
     }
@@ -235,13 +273,19 @@ impl Knowledge {
     /// Lessons that are near.
     #[must_use]
     pub fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
+        self.lessons_near(query, None, k)
+    }
+
+    /// The same by keywords and by vectors.
+    #[must_use]
+    pub fn lessons_near(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<LessonHit> {
         let query = Query::new(query);
-        let found = self.lessons.search(&query).take(k.min(HITS));
+        let found = self.lessons.fused(Kind::Lesson, &query, nearby).take(k.min(HITS));
         found
             .map(|(lesson, found)| LessonHit {
                 lesson: Arc::clone(lesson),
-                score: f64::from(found.score),
-                matched: found.words(&query),
+                score: found.score,
+                matched: found.keywords.map_or_else(Vec::new, |found| found.words(&query)),
             })
             .collect()
     }
@@ -256,9 +300,15 @@ impl Knowledge {
     /// Passages of documents; of two that overlap only the nearer.
     #[must_use]
     pub fn passages(&self, query: &str, k: usize) -> Vec<PassageHit> {
+        self.passages_near(query, None, k)
+    }
+
+    /// The same by keywords and by vectors.
+    #[must_use]
+    pub fn passages_near(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<PassageHit> {
         let query = Query::new(query);
-        let mut kept: Vec<(&Passage, Match)> = Vec::new();
-        for (passage, found) in self.passages.search(&query) {
+        let mut kept: Vec<(&Passage, Fused)> = Vec::new();
+        for (passage, found) in self.passages.fused(Kind::Passage, &query, nearby) {
             if kept.len() >= k.min(HITS) {
                 break;
             }
@@ -270,8 +320,8 @@ impl Knowledge {
             .map(|(passage, found)| PassageHit {
                 source: passage.source.clone(),
                 text: passage.text.clone(),
-                score: f64::from(found.score),
-                matched: found.words(&query),
+                score: found.score,
+                matched: found.keywords.map_or_else(Vec::new, |found| found.words(&query)),
             })
             .collect()
     }

@@ -188,8 +188,7 @@ impl<'a> Ask<'a> {
                 let about_meaning = plan.intent == "knowledge";
                 self.plan = plan;
                 if about_meaning {
-                    self.desk.blocks =
-                        context::knowledge(self.domain.knowledge(), self.request.question.as_str());
+                    self.desk.blocks = context::knowledge(self.domain, self.request.question.as_str());
                     if !self.desk.blocks.is_empty() {
                         return Ok(State::Explain);
                     }
@@ -534,7 +533,7 @@ impl<'a> Ask<'a> {
 }
 
 /// The plan before there is one.
-fn no_plan() -> Plan {
+pub(crate) fn no_plan() -> Plan {
     Plan {
         intent: "data".to_owned(),
         steps: Vec::new(),

@@ -8,8 +8,8 @@ use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
 use airlock_knowledge::pack::{BoundPack, GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
 use airlock_knowledge::store::{Content, Curation, Learned};
 use airlock_knowledge::{
-    ColumnClass, Curated, Degrade, ExampleHit, Knowledge, LessonHit, Nearby, Pack, PackReport, PassageHit, TableHit,
-    Vectors,
+    ColumnClass, Curated, Degrade, ExampleHit, Knowledge, LessonHit, Nearby, Pack, PackReport, PassageHit,
+    TableHit, Vectors,
 };
 use airlock_runtime::contract::types::TableRef as ContractTable;
 use airlock_runtime::contract::work::{SelectedTable, Selection};

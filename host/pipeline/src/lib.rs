@@ -35,7 +35,7 @@ pub use fault::{Fault, Finished};
 pub use host::{AskError, ContextError, Host, HostOptions};
 pub use link::Linking;
 pub use progress::Progress;
-pub use recall::Following;
 pub use quarantine::{FailurePolicy, QuarantinePolicy, Quarantined, Served};
+pub use recall::Following;
 pub use shadow::ShadowReport;
 pub use swap::Witness;

@@ -3,8 +3,6 @@
 mod paths;
 mod score;
 
-use std::collections::BTreeSet;
-
 use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
 use airlock_plugin_sdk::contract::linker::{LinkInput, LinkStep, NoMatch, SelectedTable, Selection};
 use airlock_plugin_sdk::question::{names, stems};
@@ -71,28 +69,11 @@ fn head_is_unknown(words: &[Word], unknown: &[String]) -> bool {
 }
 
 /// The best tables, what lies between them, and the joins that connect them.
-fn select(host: &impl Host, mut candidates: Vec<Candidate>, unknown: Vec<String>, width: usize) -> Selection {
-    let mut chosen: Vec<Candidate> = Vec::new();
-    // A word once explained counts little more: the next table is the one that explains what is still open.
-    let mut explained: BTreeSet<String> = BTreeSet::new();
-    while chosen.len() < width && !candidates.is_empty() {
-        let gain = |candidate: &Candidate| candidate.gain(&explained);
-        let Some(best) = (0..candidates.len()).max_by(|a, b| {
-            let at = |index: &usize| candidates.get(*index).map_or(0.0, gain);
-            at(a).total_cmp(&at(b)).then_with(|| b.cmp(a))
-        }) else {
-            break;
-        };
-        let candidate = candidates.remove(best);
-        if !chosen.is_empty() && candidate.gain(&explained) < score::LEAST_GAIN {
-            break;
-        }
-        explained.extend(candidate.words());
-        chosen.push(candidate);
-    }
+fn select(host: &impl Host, candidates: Vec<Candidate>, unknown: Vec<String>, width: usize) -> Selection {
+    let mut chosen: Vec<Candidate> = candidates.into_iter().take(width).collect();
     paths::connect(host, &mut chosen, width);
     // Neighbours fill what room is left: an empty place helps nobody, and a key may lead to what was meant.
-    paths::neighbours(host, &mut chosen, &mut candidates, width);
+    paths::neighbours(host, &mut chosen, width);
     let refs: Vec<TableRef> = chosen.iter().map(|candidate| candidate.detail.summary.table.clone()).collect();
     let joins = joins_between(&chosen, &refs);
     let tables = chosen

@@ -1,13 +1,13 @@
 //! How near a relation is to the words of a question, and which words made it so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use airlock_plugin_sdk::contract::catalog::TableDetail;
 use airlock_plugin_sdk::question::{names, stems, tokens};
 use airlock_plugin_sdk::{Host, TableRef};
 
-/// What a table must add to be taken after the first.
-pub const LEAST_GAIN: f64 = 0.35;
+/// A match by a term of the glossary, which says in so many words which table is meant.
+const TERM: f64 = 1.2;
 
 /// A content word of the question.
 #[derive(Debug, Clone)]
@@ -23,6 +23,10 @@ pub struct Word {
 pub struct Candidate {
     /// The relation.
     pub detail: TableDetail,
+    /// Its place in the host's ranking; the last place when it is not in it.
+    pub place: usize,
+    /// Whether a term of the glossary that the question names is measured in it.
+    pub pinned: bool,
     /// The sum of what speaks for it.
     pub score: f64,
     /// Each word that matched: its weight and where it was found.
@@ -32,19 +36,9 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// What it adds to words that are explained already.
-    pub fn gain(&self, explained: &BTreeSet<String>) -> f64 {
-        let words: f64 = self
-            .matches
-            .iter()
-            .map(|(word, (weight, _))| if explained.contains(word) { weight * 0.25 } else { *weight })
-            .sum();
-        words + (self.score - self.matches.values().map(|(weight, _)| weight).sum::<f64>()).max(0.0) * 0.5
-    }
-
-    /// The words it explains well enough.
-    pub fn words(&self) -> Vec<String> {
-        self.matches.iter().filter(|(_, (weight, _))| *weight >= 0.5).map(|(word, _)| word.clone()).collect()
+    /// One that is here for another reason than the question's words.
+    pub fn beside(detail: TableDetail, score: f64, why: String) -> Self {
+        Self { detail, place: usize::MAX, pinned: false, score, matches: BTreeMap::new(), bridge: Some(why) }
     }
 
     /// One sentence for people.
@@ -91,10 +85,17 @@ pub fn split(name: &str) -> Vec<String> {
     names::name_words(name).iter().map(|word| stems::stem(word)).collect()
 }
 
-/// The nearest relations, dead ones left out, best first.
+/// What is looked for: the question as it was asked, and words that the plan has from elsewhere.
+fn query(question: &str, words: &[Word]) -> String {
+    let asked = stems::content_stems(question);
+    let further = words.iter().filter(|word| !asked.contains(&word.stem)).map(|word| word.text.as_str());
+    std::iter::once(question).chain(further).collect::<Vec<_>>().join(" ")
+}
+
+/// The nearest relations, dead ones left out, best first: what the glossary names, then the host's ranking (which weighs
+/// words, values, vectors and what lies together), then what else has a word of the question.
 pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32) -> Vec<Candidate> {
-    let query = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    let query = if query.is_empty() { question.to_owned() } else { query };
+    let query = query(question, words);
     let mut votes: Vec<(TableRef, f64)> = Vec::new();
     let mut vote = |table: &TableRef, amount: f64| match votes.iter_mut().find(|(known, _)| known == table) {
         Some((_, sum)) => *sum += amount,
@@ -102,8 +103,9 @@ pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32)
     };
     // Scores of different calls cannot be compared, ranks can.
     let rank = |place: usize| 1.0 / (60.0 + place as f64);
-    for (place, hit) in host.near_tables(&query, funnel).iter().enumerate() {
-        vote(&hit.table, 2.0 * rank(place));
+    let ranking: Vec<TableRef> = host.near_tables(&query, funnel).into_iter().map(|hit| hit.table).collect();
+    for (place, table) in ranking.iter().enumerate() {
+        vote(table, 2.0 * rank(place));
     }
     for (place, hit) in host.near_columns(&query, 50).iter().enumerate() {
         vote(&hit.column.table, rank(place));
@@ -129,14 +131,18 @@ pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32)
             vote(&summary.table, rank(0));
         }
     }
+    let place = |table: &TableRef| ranking.iter().position(|ranked| ranked == table).unwrap_or(usize::MAX);
     votes.sort_by(|a, b| {
-        b.1.total_cmp(&a.1).then_with(|| (&a.0.schema, &a.0.name).cmp(&(&b.0.schema, &b.0.name)))
+        let other =
+            || b.1.total_cmp(&a.1).then_with(|| (&a.0.schema, &a.0.name).cmp(&(&b.0.schema, &b.0.name)));
+        place(&a.0).cmp(&place(&b.0)).then_with(other)
     });
     votes.truncate(funnel as usize * 2);
     let mut found: Vec<Candidate> = Vec::new();
     for (table, votes) in votes {
         let Some(detail) = host.describe(&table).filter(|detail| detail.in_use) else { continue };
         let mut matches = matches(&detail, words);
+        let mut pinned = false;
         for hit in values.iter().filter(|hit| hit.column.table == table) {
             let whole = stems::content_stems(&hit.value)
                 .iter()
@@ -149,18 +155,30 @@ pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32)
             for name in std::iter::once(&term.name).chain(&term.synonyms) {
                 let stems = stems::content_stems(name);
                 if !stems.is_empty() && stems.iter().all(|stem| words.iter().any(|word| word.stem == *stem)) {
+                    pinned = true;
                     for stem in stems {
-                        note(&mut matches, words, &stem, 1.2, "glossary terms");
+                        note(&mut matches, words, &stem, TERM, "glossary terms");
                     }
                 }
             }
         }
         let named: f64 = matches.values().map(|(weight, _)| weight).sum();
-        if named > 0.0 || votes >= 2.0 * rank(2) {
-            found.push(Candidate { detail, score: named + votes * 6.0, matches, bridge: None });
+        let place = place(&table);
+        if named > 0.0 || place < usize::MAX {
+            found.push(Candidate {
+                detail,
+                place,
+                pinned,
+                score: named + votes * 6.0,
+                matches,
+                bridge: None,
+            });
         }
     }
-    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.sort_by(|a, b| {
+        let by = |candidate: &Candidate| (!candidate.pinned, candidate.place);
+        by(a).cmp(&by(b)).then_with(|| b.score.total_cmp(&a.score))
+    });
     found
 }
 

@@ -1,7 +1,7 @@
 //! BM25F: documents of weighted fields, scored by the words of a question; what a word adds is computed when the index is
 //! built, so that a query only adds up.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::compounds::Compounds;
 use super::query::{Query, QueryTerm};
@@ -13,6 +13,8 @@ const K1: f32 = 1.2;
 const COMPOUND: f32 = 0.5;
 /// How much a form counts that was found by spelling alone.
 const FUZZY: f32 = 0.5;
+/// How much a word counts that another may stand for.
+const KIN: f32 = 0.35;
 /// Shortest word that is looked for by spelling.
 const FUZZY_LENGTH: usize = 5;
 /// Longest one: what is longer is no word.
@@ -206,17 +208,8 @@ impl Bm25f {
     pub fn search(&self, query: &Query<'_>) -> Vec<Match> {
         let mut scores = vec![0.0f32; self.documents];
         let mut terms = vec![0u128; self.documents];
-        let mut best: HashMap<u32, f32> = HashMap::new();
         for (index, term) in query.terms.iter().enumerate() {
-            best.clear();
-            for (form, weight) in self.forms(query, term) {
-                for (document, adds) in self.postings.get(form).into_iter().flatten() {
-                    // Of several forms of one word the best counts: `qty` and `quantity` are not two matches.
-                    let seen = best.entry(*document).or_default();
-                    *seen = seen.max(adds * weight);
-                }
-            }
-            for (document, adds) in &best {
+            for (document, adds) in &self.adds(&self.forms(query, term)) {
                 let at = *document as usize;
                 if let (Some(score), Some(mask)) = (scores.get_mut(at), terms.get_mut(at)) {
                     *score += adds;
@@ -235,8 +228,32 @@ impl Bm25f {
         matches
     }
 
+    /// What forms of one word add to each document.
+    pub(crate) fn adds(&self, forms: &[(&str, f32)]) -> HashMap<u32, f32> {
+        let mut best: HashMap<u32, f32> = HashMap::new();
+        for (form, weight) in forms {
+            for (document, adds) in self.postings.get(*form).into_iter().flatten() {
+                // Of several forms of one word the best counts: `qty` and `quantity` are not two matches.
+                let seen = best.entry(*document).or_default();
+                *seen = seen.max(adds * weight);
+            }
+        }
+        best
+    }
+
+    /// The same as [`Self::forms`] with what the word may also stand for.
+    pub(crate) fn forms_and_kin<'t>(&'t self, query: &Query<'_>, term: &'t QueryTerm) -> Vec<(&'t str, f32)> {
+        let mut forms = self.forms(query, term);
+        for kin in &term.kin {
+            if self.postings.contains_key(kin) && !forms.iter().any(|(form, _)| form == kin) {
+                forms.push((kin.as_str(), KIN));
+            }
+        }
+        forms
+    }
+
     /// The forms of a term that the index knows; by spelling when it knows none.
-    fn forms<'t>(&'t self, query: &Query<'_>, term: &'t QueryTerm) -> Vec<(&'t str, f32)> {
+    pub(crate) fn forms<'t>(&'t self, query: &Query<'_>, term: &'t QueryTerm) -> Vec<(&'t str, f32)> {
         let mut known: Vec<(&str, f32)> = term
             .forms
             .iter()
@@ -276,26 +293,6 @@ impl Bm25f {
         near.dedup();
         near
     }
-}
-
-/// Adds up what two indexes of the same documents found, the second by a factor; best first.
-#[must_use]
-pub fn merged(first: Vec<Match>, second: Vec<Match>, factor: f32) -> Vec<Match> {
-    let mut by_document: BTreeMap<usize, Match> =
-        first.into_iter().map(|found| (found.document, found)).collect();
-    for found in second {
-        let scaled = Match { score: found.score * factor, ..found };
-        by_document
-            .entry(found.document)
-            .and_modify(|known| {
-                known.score += scaled.score;
-                known.terms |= scaled.terms;
-            })
-            .or_insert(scaled);
-    }
-    let mut matches: Vec<Match> = by_document.into_values().collect();
-    sort(&mut matches);
-    matches
 }
 
 /// Best first; equal scores in the order the documents were added.

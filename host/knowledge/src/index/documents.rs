@@ -1,6 +1,7 @@
 //! The indexes of a domain, one a kind: which fields each has, how much each counts, and what is put into them.
 
 use super::abbreviations::expansions;
+use super::affixes::Affixes;
 use super::bm25f::{Bm25f, Builder, Field};
 use super::passages::Passage;
 use super::query::SOFT;
@@ -49,22 +50,24 @@ const LESSON_FIELDS: [Field; 2] = [field(1.0, 0.6), field(1.5, 0.3)];
 const PROSE_FIELDS: [Field; 1] = [field(1.0, 0.6)];
 
 /// The index of tables: one document a table, in the order of the views. Tables that are not in use are empty documents.
-pub(crate) fn tables(views: &[TableView], terms: &[BoundTerm]) -> Bm25f {
+pub(crate) fn tables(views: &[TableView], terms: &[BoundTerm], affixes: &Affixes) -> Bm25f {
     let mut builder = Builder::new(&TABLE_FIELDS);
     for view in views {
         builder.document();
         if !view.in_use {
             continue;
         }
-        add_name(&mut builder, NAME, &view.table.name);
+        add_table_name(&mut builder, view, affixes);
         add_all(&mut builder, SYNONYMS, &view.synonyms);
         add_prose(&mut builder, NOTE, &view.description);
         for term in terms.iter().filter(|term| term.metrics.iter().any(|metric| metric.table == view.table)) {
             add_prose(&mut builder, OTHER, &term.name);
             add_all(&mut builder, OTHER, &term.synonyms);
         }
+        let shared = affixes.columns(view);
         for column in &view.columns {
             add_name(&mut builder, COLUMNS, &column.name);
+            add_rest(&mut builder, COLUMNS, &column.name, column.name.strip_prefix(&shared));
             add_all(&mut builder, COLUMN_SYNONYMS, &column.synonyms);
             add_prose(&mut builder, COLUMN_NOTES, &column.description);
         }
@@ -74,12 +77,12 @@ pub(crate) fn tables(views: &[TableView], terms: &[BoundTerm]) -> Bm25f {
 
 /// The index of what tables are called, with how rare a word is among names: a word that many tables mention and one is
 /// named after means that one.
-pub(crate) fn table_names(views: &[TableView]) -> Bm25f {
+pub(crate) fn table_names(views: &[TableView], affixes: &Affixes) -> Bm25f {
     let mut builder = Builder::new(&NAME_FIELDS);
     for view in views {
         builder.document();
         if view.in_use {
-            add_name(&mut builder, NAME, &view.table.name);
+            add_table_name(&mut builder, view, affixes);
             add_all(&mut builder, SYNONYMS, &view.synonyms);
         }
     }
@@ -151,6 +154,21 @@ fn prose<'a>(texts: impl Iterator<Item = &'a str>) -> Bm25f {
         add_prose(&mut builder, 0, text);
     }
     builder.build()
+}
+
+fn add_table_name(builder: &mut Builder, view: &TableView, affixes: &Affixes) {
+    let name = &view.table.name;
+    add_name(builder, NAME, name);
+    add_rest(builder, NAME, name, Some(affixes.table(&view.table)));
+}
+
+/// What is left of a name without the beginning it shares with others, as far as its own parts do not say it.
+fn add_rest(builder: &mut Builder, field: u8, name: &str, rest: Option<&str>) {
+    let Some(rest) = rest.filter(|rest| !rest.is_empty() && *rest != name) else { return };
+    let own = name_parts(name);
+    if name_parts(rest).iter().any(|part| !own.iter().any(|known| known.folded == part.folded)) {
+        add_name(builder, field, rest);
+    }
 }
 
 fn add_all(builder: &mut Builder, field: u8, texts: &[String]) {

@@ -7,11 +7,17 @@
 //! Snowball's own generated code, finished rather than abandoned.
 
 pub mod abbreviations;
+mod affixes;
 pub mod bm25f;
+mod cohesion;
 mod compounds;
 pub(crate) mod documents;
+pub(crate) mod fusion;
+mod kindred;
 pub mod passages;
 pub mod query;
 pub(crate) mod tables;
 pub mod values;
+pub mod vectors;
+mod weights;
 pub mod words;

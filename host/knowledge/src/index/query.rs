@@ -1,6 +1,7 @@
 //! A question as the index reads it: its words in order, each with the forms it may be found by.
 
 use super::abbreviations::expansions;
+use super::kindred::kindred;
 use super::words::{Word, is_stop_word, words};
 
 /// Words of a question that are looked for; what comes after is ignored.
@@ -26,6 +27,8 @@ pub struct QueryTerm {
     pub word: usize,
     /// Stems it may be found by, and how much each counts.
     pub forms: Vec<(String, f32)>,
+    /// Stems of other words that it may also stand for.
+    pub(crate) kin: Vec<String>,
 }
 
 impl<'a> Query<'a> {
@@ -48,9 +51,14 @@ impl<'a> Query<'a> {
             for long in expansions(&word.folded) {
                 forms.extend(words(long).into_iter().map(|word| (word.stem, SOFT)));
             }
-            terms.push(QueryTerm { word: index, forms });
+            terms.push(QueryTerm { word: index, forms, kin: kindred(&word.folded) });
         }
         Self { text, words: all, terms }
+    }
+
+    /// The question.
+    pub(crate) const fn text(&self) -> &'a str {
+        self.text
     }
 
     /// The word as the question has it.

@@ -1,21 +1,27 @@
-//! Tables by what is said about them, what they are called and which values they hold.
+//! Tables by what is said about them, what they are called, which values they hold, and what lies beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_types::TableRef;
 
-use super::bm25f::{Bm25f, merged};
+use super::affixes::Affixes;
+use super::bm25f::Bm25f;
+use super::cohesion::{Cohesion, Evidence};
 use super::documents;
 use super::query::Query;
 use super::values::ValueHit;
+use super::vectors::Near;
+use super::weights::{weight, without_operations};
+use super::words::name_parts;
+use crate::joins::Join;
 use crate::pack::BoundTerm;
 use crate::records::TableHit;
 use crate::tables::TableView;
 
 /// What a table's name is worth beside everything that is said about it.
-const NAME_FACTOR: f32 = 1.0;
-/// What a value is worth that the question spells out.
-const VALUE_FACTOR: f64 = 1.0;
+const NAME_FACTOR: f32 = 2.0;
+/// What the table nearest by its vector is worth beside what words say.
+const VECTOR_FACTOR: f32 = 4.0;
 /// What a value must score to speak for its table: a word in passing does not.
 const VALUE_FLOOR: f64 = 0.5;
 
@@ -23,51 +29,140 @@ const VALUE_FLOOR: f64 = 0.5;
 #[derive(Debug)]
 pub(crate) struct TableIndex {
     tables: Vec<TableRef>,
+    /// The stems of each table's name, and of each of its synonyms.
+    names: Vec<Vec<Vec<String>>>,
     said: Bm25f,
     called: Bm25f,
+    cohesion: Cohesion,
 }
 
 impl TableIndex {
-    pub(crate) fn new(views: &[TableView], terms: &[BoundTerm]) -> Self {
+    pub(crate) fn new(views: &[TableView], terms: &[BoundTerm], joins: &[Join]) -> Self {
+        let affixes = Affixes::of(views);
+        let stems = |name: &str| name_parts(name).into_iter().map(|part| part.stem).collect::<Vec<String>>();
         Self {
             tables: views.iter().map(|view| view.table.clone()).collect(),
-            said: documents::tables(views, terms),
-            called: documents::table_names(views),
+            names: views
+                .iter()
+                .map(|view| {
+                    let name = std::iter::once(affixes.table(&view.table));
+                    name.chain(view.synonyms.iter().map(String::as_str)).map(stems).collect()
+                })
+                .collect(),
+            said: documents::tables(views, terms, &affixes),
+            called: documents::table_names(views, &affixes),
+            cohesion: Cohesion::new(views, joins),
         }
     }
 
-    /// Tables near to a question, best first; equal scores by schema and name.
-    pub(crate) fn search(&self, query: &Query<'_>, values: &[ValueHit]) -> Vec<TableHit> {
-        let found = merged(self.said.search(query), self.called.search(query), NAME_FACTOR);
-        let mut hits: BTreeMap<&TableRef, TableHit> = BTreeMap::new();
-        for found in found {
-            if let Some(table) = self.tables.get(found.document) {
-                let hit = TableHit {
-                    table: table.clone(),
-                    score: f64::from(found.score),
-                    matched: found.words(query),
-                };
-                hits.insert(table, hit);
+    /// Tables near to a question by its words, the values they name and, where there are any, vectors (best first); the
+    /// result best first, equal scores by schema and name.
+    pub(crate) fn search(&self, query: &Query<'_>, values: &[ValueHit], near: &[Near]) -> Vec<TableHit> {
+        let mut evidence: BTreeMap<usize, Evidence> = BTreeMap::new();
+        self.words(query, &mut evidence);
+        let spans = self.spans(query, values, &mut evidence);
+        directions(near, query.terms.len() + spans.len(), &mut evidence);
+        let mut hits: Vec<(usize, f32)> = self.cohesion.scores(&evidence).into_iter().collect();
+        // Tables are in the order of their names, so that equal scores stay in it.
+        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        hits.into_iter()
+            .filter_map(|(number, score)| {
+                let words = evidence.get(&number).into_iter().flat_map(BTreeMap::keys);
+                let matched = words.filter_map(|word| match word.checked_sub(query.terms.len()) {
+                    None => Some(query.written(query.terms.get(*word)?.word).to_owned()),
+                    Some(span) => spans.get(span).map(|span| (*span).to_owned()),
+                });
+                Some(TableHit {
+                    table: self.tables.get(number)?.clone(),
+                    score: f64::from(score),
+                    matched: matched.collect(),
+                })
+            })
+            .collect()
+    }
+
+    /// What each word of the question says for each table.
+    fn words(&self, query: &Query<'_>, evidence: &mut BTreeMap<usize, Evidence>) {
+        let operations = without_operations(query.text());
+        let weights: Vec<f32> = query
+            .terms
+            .iter()
+            .map(|term| {
+                let operation = operations.get(term.word).copied().unwrap_or(false);
+                let word = query.words.get(term.word);
+                if operation { 0.0 } else { word.map_or(0.0, |word| weight(&word.folded)) }
+            })
+            .collect();
+        // A question of nothing but such words is looked for as it is.
+        let all = weights.iter().all(|weight| *weight == 0.0);
+        let mut named: BTreeMap<usize, Vec<(usize, f32)>> = BTreeMap::new();
+        let mut forms: Vec<BTreeSet<&str>> = vec![BTreeSet::new(); query.terms.len()];
+        for (index, term) in query.terms.iter().enumerate() {
+            let weight = if all { 1.0 } else { weights.get(index).copied().unwrap_or(0.0) };
+            if weight == 0.0 {
+                continue;
+            }
+            for (document, adds) in self.said.adds(&self.said.forms_and_kin(query, term)) {
+                *evidence.entry(document as usize).or_default().entry(index).or_default() += adds * weight;
+            }
+            let known = self.called.forms_and_kin(query, term);
+            for (document, adds) in self.called.adds(&known) {
+                named.entry(document as usize).or_default().push((index, adds * weight));
+            }
+            if let Some(forms) = forms.get_mut(index) {
+                forms.extend(known.iter().map(|(form, _)| *form));
             }
         }
-        for (span, tables) in by_span(values) {
+        for (table, words) in named {
+            let explained = |part: &String| {
+                words
+                    .iter()
+                    .any(|(index, _)| forms.get(*index).is_some_and(|forms| forms.contains(part.as_str())))
+            };
+            // A name that the question says in full is meant; one of which it says a part may be.
+            let share = self.names.get(table).into_iter().flatten().map(|parts| {
+                let known = parts.iter().filter(|part| explained(part)).count().max(1);
+                known as f32 / parts.len().max(1) as f32
+            });
+            let share = share.fold(0.0, f32::max).min(1.0);
+            for (index, adds) in words {
+                *evidence.entry(table).or_default().entry(index).or_default() +=
+                    NAME_FACTOR * adds * share * share;
+            }
+        }
+    }
+
+    /// What the values that a question names say for their tables: words of their own, after those of the question.
+    fn spans<'v>(
+        &self,
+        query: &Query<'_>,
+        values: &'v [ValueHit],
+        evidence: &mut BTreeMap<usize, Evidence>,
+    ) -> Vec<&'v str> {
+        let by_span = by_span(values);
+        for (at, tables) in by_span.values().enumerate() {
             // Words that are a value of few tables say more than words that are one of many.
             let rarity = (1.0 + self.tables.len() as f64 / tables.len() as f64).ln();
             for (table, score) in tables {
-                let hit = hits.entry(table).or_insert_with(|| TableHit {
-                    table: table.clone(),
-                    score: 0.0,
-                    matched: Vec::new(),
-                });
-                hit.score += score * rarity * VALUE_FACTOR;
-                if !hit.matched.iter().any(|word| word == span) {
-                    hit.matched.push(span.to_owned());
+                if let Ok(number) = self.tables.binary_search(table) {
+                    let words = evidence.entry(number).or_default();
+                    words.insert(query.terms.len() + at, (score * rarity) as f32);
                 }
             }
         }
-        let mut hits: Vec<TableHit> = hits.into_values().collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.table.cmp(&b.table)));
-        hits
+        by_span.into_keys().collect()
+    }
+}
+
+/// What the vectors say: one more word, which the nearest table has in full and the farthest of them not at all.
+fn directions(near: &[Near], word: usize, evidence: &mut BTreeMap<usize, Evidence>) {
+    let (Some(first), Some(last)) = (near.first(), near.last()) else { return };
+    let range = (first.similarity - last.similarity).max(f32::EPSILON);
+    for near in near {
+        let share = (near.similarity - last.similarity) / range;
+        if share > 0.0 {
+            evidence.entry(near.place).or_default().insert(word, VECTOR_FACTOR * share);
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use super::DIMENSION;
 /// A place to keep vectors. What it loses is computed again, so it never fails.
 pub trait EmbeddingCache: Send + Sync {
     /// The vectors of contents under a model, in their order; `None` where there is none.
-    fn get<'a>(&'a self, model: &'a str, contents: &'a [ContentHash]) -> BoxFuture<'a, Vec<Option<Vec<f32>>>>;
+    fn get<'a>(&'a self, model: &'a str, contents: &'a [ContentHash])
+    -> BoxFuture<'a, Vec<Option<Vec<f32>>>>;
     /// Keeps vectors.
     fn put<'a>(&'a self, model: &'a str, vectors: &'a [(ContentHash, Vec<f32>)]) -> BoxFuture<'a, ()>;
 }
@@ -68,9 +69,14 @@ impl FileCache {
 }
 
 impl EmbeddingCache for FileCache {
-    fn get<'a>(&'a self, model: &'a str, contents: &'a [ContentHash]) -> BoxFuture<'a, Vec<Option<Vec<f32>>>> {
-        let found = self
-            .with(model, |kept| contents.iter().map(|hash| kept.vectors.get(hash).cloned()).collect::<Vec<_>>());
+    fn get<'a>(
+        &'a self,
+        model: &'a str,
+        contents: &'a [ContentHash],
+    ) -> BoxFuture<'a, Vec<Option<Vec<f32>>>> {
+        let found = self.with(model, |kept| {
+            contents.iter().map(|hash| kept.vectors.get(hash).cloned()).collect::<Vec<_>>()
+        });
         async move { found }.boxed()
     }
 

@@ -41,7 +41,8 @@ impl Remote {
     ) -> Result<Self, EmbedderConfigError> {
         let url = config.url.clone().unwrap_or_default();
         let endpoint = Endpoint::parse(&url).ok_or(EmbedderConfigError::Url(url))?;
-        let model = config.model.clone().filter(|model| !model.is_empty()).ok_or(EmbedderConfigError::Model)?;
+        let model =
+            config.model.clone().filter(|model| !model.is_empty()).ok_or(EmbedderConfigError::Model)?;
         let key = match &config.key_env {
             Some(name) => {
                 let key = variable(name).ok_or_else(|| EmbedderConfigError::KeyVariable(name.clone()))?;
@@ -60,12 +61,15 @@ impl Remote {
     async fn request(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let endpoint = || self.endpoint.to_string();
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
-        let mut request = self.client.post(self.endpoint.join("/v1/embeddings")).timeout(DEADLINE).json(&body);
+        let mut request =
+            self.client.post(self.endpoint.join("/v1/embeddings")).timeout(DEADLINE).json(&body);
         if let Some(key) = &self.key {
             request = request.bearer_auth(key.reveal());
         }
-        let unreachable =
-            |error: reqwest::Error| ModelError::Unreachable { endpoint: endpoint(), why: provider::why(&error) };
+        let unreachable = |error: reqwest::Error| ModelError::Unreachable {
+            endpoint: endpoint(),
+            why: provider::why(&error),
+        };
         let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let body = provider::read_body(response, &self.endpoint).await?;
@@ -73,7 +77,9 @@ impl Remote {
             let text = provider::message_of(&body);
             let text = self.key.as_ref().map_or(text.clone(), |key| key.mask(&text));
             let message = airlock_types::text::shorten(&text, 300);
-            return Err(ModelError::Answered { endpoint: endpoint(), status: status.as_u16(), message }.into());
+            return Err(
+                ModelError::Answered { endpoint: endpoint(), status: status.as_u16(), message }.into()
+            );
         }
         let mut reply: Reply = serde_json::from_slice(&body)
             .map_err(|error| ModelError::Unreadable { endpoint: endpoint(), why: error.to_string() })?;

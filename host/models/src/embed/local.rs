@@ -87,7 +87,8 @@ impl Embeds for Local {
         let shared = Arc::clone(&self.shared);
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         async move {
-            let work = move || shared.model()?.embed(&texts).map_err(|error| EmbedError::Model(error.to_string()));
+            let work =
+                move || shared.model()?.embed(&texts).map_err(|error| EmbedError::Model(error.to_string()));
             let done = tokio::task::spawn_blocking(work).await;
             done.unwrap_or_else(|error| Err(EmbedError::Model(error.to_string())))
         }
@@ -111,11 +112,14 @@ impl Model {
     fn read(folder: &Path) -> Result<Self, EmbedError> {
         let config: BertConfig = json(folder, "config.json")?;
         let pooling = match json::<PoolingConfig>(&folder.join("1_Pooling"), "config.json") {
-            Ok(pooling) if pooling.pooling_mode_cls_token && !pooling.pooling_mode_mean_tokens => Pooling::Cls,
+            Ok(pooling) if pooling.pooling_mode_cls_token && !pooling.pooling_mode_mean_tokens => {
+                Pooling::Cls
+            }
             _ => Pooling::Mean,
         };
         let sentence: SentenceConfig = json(folder, "sentence_bert_config.json").unwrap_or_default();
-        let tokens = sentence.max_seq_length.unwrap_or(TOKENS).min(config.max_position_embeddings).clamp(8, TOKENS);
+        let tokens =
+            sentence.max_seq_length.unwrap_or(TOKENS).min(config.max_position_embeddings).clamp(8, TOKENS);
         let mut tokenizer = Tokenizer::from_file(folder.join("tokenizer.json"))
             .map_err(|error| EmbedError::Directory(format!("tokenizer.json: {error}")))?;
         // Some tokenizers fill every text up to a fixed length, which costs and gives nothing.
@@ -124,9 +128,11 @@ impl Model {
         tokenizer
             .with_truncation(Some(truncation))
             .map_err(|error| EmbedError::Directory(format!("tokenizer.json: {error}")))?;
-        let weights = std::fs::read(folder.join("model.safetensors")).map_err(|error| unreadable(folder, &error))?;
+        let weights =
+            std::fs::read(folder.join("model.safetensors")).map_err(|error| unreadable(folder, &error))?;
         let wrong = |error: candle_core::Error| EmbedError::Directory(format!("model.safetensors: {error}"));
-        let weights = VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu).map_err(wrong)?;
+        let weights =
+            VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu).map_err(wrong)?;
         let bert = Bert::read(&config, weights).map_err(wrong)?;
         Ok(Self { bert, tokenizer, pooling })
     }

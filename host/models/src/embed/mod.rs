@@ -248,7 +248,8 @@ impl std::fmt::Debug for Embedder {
 #[cfg(feature = "local-embedder")]
 fn local_model(config: &EmbedderConfig) -> Result<(Box<dyn Embeds>, String), EmbedderConfigError> {
     let path = config.path.clone().ok_or(EmbedderConfigError::Path)?;
-    let model = local::Local::open(&path).map_err(|error| EmbedderConfigError::Directory(error.to_string()))?;
+    let model =
+        local::Local::open(&path).map_err(|error| EmbedderConfigError::Directory(error.to_string()))?;
     let name = model.model_id().to_owned();
     Ok((Box::new(model), name))
 }

@@ -78,7 +78,10 @@ fn a_configuration_is_held_to_its_kind() {
         ("kind = 'local'\npath = '/nonexistent'", Some("config.json")),
         ("kind = 'openai-compatible'", Some("embedder.url")),
         ("kind = 'openai-compatible'\nurl = 'http://127.0.0.1:1'", Some("embedder.model")),
-        ("kind = 'openai-compatible'\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_env = 'K'", Some("K is not set")),
+        (
+            "kind = 'openai-compatible'\nurl = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_env = 'K'",
+            Some("K is not set"),
+        ),
     ] {
         let config: EmbedderConfig = toml::from_str(text).unwrap();
         match (Embedder::from_config(&config, |_| None), want) {

@@ -13,6 +13,18 @@ pub enum Eval {
     /// Compare two runs, question by question: what came out otherwise, and whether that is more than chance. Ends with 1
     /// when the second is worse.
     Compare(Compare),
+    /// How often the linker selects every table that the right answer reads, at width 5 and at width 9. No model is asked.
+    Link(Link),
+}
+
+#[derive(Debug, Args)]
+pub struct Link {
+    /// Questions, one JSON object a line; the `evaluation.jsonl` of the domain's pack when left out.
+    #[arg(long, value_name = "FILE", required_unless_present = "domain")]
+    pub questions: Option<PathBuf>,
+    /// The domain to link in; the one named like the question's database, or the only one, when left out.
+    #[arg(long)]
+    pub domain: Option<String>,
 }
 
 /// Whether the baseline is asked beside the agent.

@@ -114,7 +114,9 @@ async fn show(
         host.embed_domains().await;
         step.done();
     } else {
-        eprintln!("no embedding model: tables and examples are found by keywords alone (`cargo xtask model` fetches one)");
+        eprintln!(
+            "no embedding model: tables and examples are found by keywords alone (`cargo xtask model` fetches one)"
+        );
     }
     let page = format!("http://{}/", bound.address());
     let step = Step::begin("asking");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use airlock_models::EmbedderHealth;
 use airlock_pipeline::{Host, Quarantined};
 use axum::Json;
 use axum::extract::State;
@@ -97,6 +98,12 @@ pub async fn report(host: &Host) -> Value {
         .into_iter()
         .map(|(role, model, _)| json!({"role": role.as_str(), "model": model}))
         .collect();
+    // An embedder that is down takes nothing out of service: keywords answer.
+    let embedder = host.embedder().map(|(model, health)| match health {
+        EmbedderHealth::Idle => json!({"model": model, "state": "idle"}),
+        EmbedderHealth::Working => json!({"model": model, "state": "working"}),
+        EmbedderHealth::Degraded(why) => json!({"model": model, "state": "degraded", "why": why}),
+    });
     json!({
         "ok": !checks.iter().any(airlock_pipeline::Checked::failed),
         "version": env!("CARGO_PKG_VERSION"),
@@ -105,6 +112,7 @@ pub async fn report(host: &Host) -> Value {
         "quarantined": quarantined,
         "sources": sources,
         "models": models,
+        "embedder": embedder,
         "checks": checks,
     })
 }

@@ -68,7 +68,11 @@ impl Bert {
     /// Reads the weights, with or without the prefix that some files have.
     pub(super) fn read(config: &BertConfig, weights: VarBuilder<'_>) -> Result<Self> {
         if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
-            candle_core::bail!("{} numbers cannot be shared by {} heads", config.hidden_size, config.num_attention_heads);
+            candle_core::bail!(
+                "{} numbers cannot be shared by {} heads",
+                config.hidden_size,
+                config.num_attention_heads
+            );
         }
         let weights = if weights.contains_tensor("bert.embeddings.word_embeddings.weight") {
             weights.pp("bert")
@@ -130,7 +134,8 @@ impl Layer {
     fn forward(&self, tokens: &Tensor, shade: &Tensor) -> Result<Tensor> {
         let (texts, length, size) = tokens.dims3()?;
         let each = size / self.heads;
-        let split = |tensor: Tensor| tensor.reshape((texts, length, self.heads, each))?.transpose(1, 2)?.contiguous();
+        let split =
+            |tensor: Tensor| tensor.reshape((texts, length, self.heads, each))?.transpose(1, 2)?.contiguous();
         let query = split(self.query.forward(tokens)?)?;
         let key = split(self.key.forward(tokens)?)?;
         let value = split(self.value.forward(tokens)?)?;

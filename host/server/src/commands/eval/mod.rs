@@ -1,6 +1,7 @@
 //! `airlock eval`: one file a command.
 
 mod compare;
+mod link;
 mod progress;
 mod recording;
 mod regrade;
@@ -25,6 +26,7 @@ pub async fn run(
     match eval {
         Eval::Run(options) => run::run(options, config()?, json).await,
         Eval::Regrade(options) => regrade::run(options, &config()?, json).await,
+        Eval::Link(options) => link::run(options, &config()?, json).await,
         Eval::Compare(options) => compare::run(&options, json),
     }
 }

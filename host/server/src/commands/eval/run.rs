@@ -44,6 +44,7 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
     }
     let given = Given::of(&options)?;
     let host = boot::host(&config).await?;
+    host.embed_domains().await;
     let hash = configuration(&config);
     let (mut folder, questions) = match &options.resume {
         Some(path) => go_on(&host, path, hash).await.map_err(failure)?,
@@ -141,7 +142,10 @@ async fn fresh(
 }
 
 /// The questions of a domain's own pack.
-fn of_pack(host: &Host, domain: Option<&DomainName>) -> anyhow::Result<(String, Vec<EvaluationCase>)> {
+pub(super) fn of_pack(
+    host: &Host,
+    domain: Option<&DomainName>,
+) -> anyhow::Result<(String, Vec<EvaluationCase>)> {
     let domain = host.domain(domain).map_err(usage)?;
     let cases = domain.pack().evaluation.clone();
     if cases.is_empty() {
@@ -153,7 +157,7 @@ fn of_pack(host: &Host, domain: Option<&DomainName>) -> anyhow::Result<(String, 
     Ok((format!("evaluation.jsonl of {}", domain.name()), cases))
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<EvaluationCase>> {
+pub(super) fn read(file: &Path) -> anyhow::Result<Vec<EvaluationCase>> {
     let unread =
         |error: std::io::Error| usage(format!("--questions: {} cannot be read: {error}", file.display()));
     let mut bytes = Vec::new();
