@@ -11,6 +11,7 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod corpus;
 pub mod gate;
 mod guest;
 pub mod laboratory;
