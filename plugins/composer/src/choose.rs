@@ -163,6 +163,11 @@ fn beside(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> f6
     };
     let mut sum = 0.0;
     for (mention, target) in mentions.iter().zip(targets) {
+        if let Target::Value(table, column, _) = target
+            && context.schema.table(*table).is_some_and(|table| table.label == [*column])
+        {
+            sum += 0.08;
+        }
         match target {
             Target::Column(table, _) if near(*table, mention) => sum += 0.12,
             Target::Value(table, ..) | Target::Flag(table, ..)
@@ -203,7 +208,16 @@ fn one_of_family(context: &Context<'_>, mentions: &[Mention]) -> Vec<Mention> {
             }
             _ => false,
         });
-        named || (ended && shared)
+        // The identifier of a thing and the key that points to it are the same.
+        let points = matches!(target, Target::Column(..))
+            && detail.edges.iter().any(|edge| {
+                edge.from == [*column]
+                    && candidates.iter().any(|other| match other.target {
+                        Target::Column(to, key) => edge.to == to && edge.to_columns == [key],
+                        _ => false,
+                    })
+            });
+        named || points || (ended && shared)
     };
     let mut mentions = mentions.to_vec();
     for mention in &mut mentions {

@@ -134,7 +134,7 @@ fn content(reading: &Reading) -> BTreeSet<String> {
 
 fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
     let rules = Rules::read(host, &input.question);
-    let (question, expanded) = rules.expand(&input.question);
+    let (question, expanded) = rules.expand(&Rules::directed(&input.question));
     let reading = Reading::new(&question, &input.clock);
     if reading.tokens.len() > TOKENS {
         return Err(Why::Kind(format!("a question of more than {TOKENS} words")).refusal());

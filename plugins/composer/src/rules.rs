@@ -106,6 +106,20 @@ impl Rules {
         }
     }
 
+    /// The question without sentences that only say how texts are matched.
+    pub fn directed(question: &str) -> String {
+        let told = |sentence: &str| {
+            let lower = sentence.trim().to_lowercase();
+            let leads = ["match ", "use ", "filter "].iter().any(|lead| lower.starts_with(lead));
+            leads
+                && (lower.contains("case insensitiv")
+                    || lower.contains("case-insensitiv")
+                    || lower.contains("wildcard"))
+        };
+        let kept: Vec<&str> = question.split_inclusive(['.', '?', '!']).filter(|part| !told(part)).collect();
+        if kept.is_empty() { question.to_owned() } else { kept.concat().trim_end().to_owned() }
+    }
+
     /// The question with short names written out, and what was put for them.
     pub fn expand(&self, question: &str) -> (String, Vec<String>) {
         let mut text = question.to_owned();

@@ -155,7 +155,8 @@ pub fn choose(
         .find(|(_, at)| moment.is_none_or(|moment| *at < moment))
         .map(|(table, _)| *table);
     if let Some(event) = event.filter(|event| counted && *event != root)
-        && points_at(context, event, root)
+        && (points_at(context, event, root)
+            || crate::joins::existence(context.schema, 0, root, &[event], context.words).is_ok())
         && hinted(context, root).is_none()
         && let Some(column) = own(context, event)?
     {

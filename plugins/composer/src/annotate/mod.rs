@@ -1,6 +1,7 @@
 //! Words of the question tied to what they may name: tables, columns, values, glossary terms.
 
 mod cover;
+mod kinds;
 mod ruled;
 mod scores;
 mod thesaurus;
@@ -18,6 +19,7 @@ use crate::glossary::Glossary;
 use crate::schema::{Family, Schema};
 
 use cover::{cover, scattered, supported};
+use kinds::{akin, alone, called, counted, is_step, qualifies};
 pub use ruled::ruled;
 use scores::{column_score, flag, same_set, table_score};
 use values::{Known, spoken, values};
@@ -417,7 +419,14 @@ fn candidates(
             }
             let edge = table.edges.iter().find(|edge| edge.from == [column_at]);
             match edge {
-                Some(edge) if edge.to != at && score >= 0.6 => {
+                // Where the other table points back, which of the two ways is meant is not said: the capital of a country.
+                Some(edge)
+                    if edge.to != at
+                        && score >= 0.6
+                        && !schema
+                            .table(edge.to)
+                            .is_some_and(|to| to.edges.iter().any(|back| back.to == at)) =>
+                {
                     let own = column.names.iter().take(column.own);
                     let own =
                         own.map(|name| column_score(name, &run.stems, &table.names)).fold(0.0, f64::max);
@@ -525,6 +534,9 @@ fn candidates(
         found.extend(thesaurus::done(schema, word, alone(reading, run.first, taken)));
     }
     let named = named || !found.is_empty();
+    if !named {
+        found.extend(thesaurus::worth(schema, &run.stems));
+    }
     if !named && !light {
         found.extend(thesaurus::meant(schema, &run.stems));
         found.extend(thesaurus::income(schema, &run.stems));
@@ -532,71 +544,6 @@ fn candidates(
     // What a table is called by its own is no key of another one.
     found.retain(|candidate| !candidate.pointer || tables.is_empty());
     best(found)
-}
-
-/// True for a participle that relates its noun to nothing else: `cars sold in May`, `sold cars`, and not `students enrolled
-/// in each department`.
-fn alone(reading: &Reading, at: usize, taken: &BTreeSet<usize>) -> bool {
-    let next = (at + 1..reading.tokens.len())
-        .find(|place| reading.tokens.get(*place).is_some_and(|token| !stems::is_function_word(&token.lower)));
-    match next {
-        None => true,
-        Some(next) => {
-            let mark = reading.tokens.get(next).is_some_and(|token| token.kind == TokenKind::Mark);
-            mark || taken.contains(&next) || next == at + 1
-        }
-    }
-}
-
-/// True when a run is all that a key says besides whose key it is.
-fn qualifies(schema: &Schema, column: &crate::schema::Column, to: usize, run: &[String]) -> bool {
-    let target: Vec<&String> =
-        schema.table(to).map(|table| table.names.iter().flatten().collect()).unwrap_or_default();
-    column.names.iter().take(column.own).any(|name| {
-        let rest: Vec<String> =
-            name.iter().filter(|stem| stem.as_str() != "id" && !target.contains(stem)).cloned().collect();
-        !rest.is_empty() && same_set(&rest, run)
-    })
-}
-
-/// `successful` for the status `success`: one word of the same family, where a column tells states apart.
-fn akin(schema: &Schema, known: &Known, run: &[String]) -> bool {
-    let ([value], [word]) = (known.lower.as_slice(), run) else { return false };
-    let state = schema.column(known.table, known.column).is_some_and(|column| {
-        let own = column.names.iter().take(column.own).flatten();
-        let mut own = own.filter(|stem| {
-            matches!(stem.as_str(), "statu" | "status" | "state" | "type" | "kind" | "stage" | "outcom")
-        });
-        own.next().is_some()
-    });
-    let stem = stems::stem(value);
-    state && stem.len() >= 5 && (stems::kin(&stem, word) || word.strip_suffix("ful") == Some(stem.as_str()))
-}
-
-/// True for a unit of time.
-fn is_step(words: &[String]) -> bool {
-    matches!(words, [only] if matches!(only.as_str(), "year" | "month" | "day" | "week" | "quarter" | "date" | "period"))
-}
-
-/// True when a run is what `how many` or `number of` counts.
-fn counted(reading: &Reading, first: usize) -> bool {
-    let before = reading.chunks.iter().rev().find(|chunk| chunk.end <= first && chunk.op != Op::Link);
-    before.is_some_and(|chunk| chunk.op == Op::Aggregate(Aggregate::Count))
-}
-
-/// `current employees` for `current staff`: words that one table is called by are the same word.
-fn called(name: &[String], run: &[String], schema: &Schema) -> bool {
-    let same = |a: &String, b: &String| {
-        a == b
-            || schema.tables.iter().any(|table| {
-                let named = |word: &String| table.names.iter().any(|name| name.as_slice() == [word.clone()]);
-                named(a) && named(b)
-            })
-    };
-    name.len() == run.len()
-        && name.len() > 1
-        && name.iter().all(|stem| run.iter().any(|other| same(stem, other)))
-        && run.iter().all(|stem| name.iter().any(|other| same(stem, other)))
 }
 
 fn best(mut found: Vec<Candidate>) -> Vec<Candidate> {

@@ -111,9 +111,26 @@ pub(super) fn done(schema: &Schema, word: &str, alone: bool) -> Vec<Candidate> {
     found
 }
 
+/// `order value`, `sales amount`: what one of them comes to.
+pub(super) fn worth(schema: &Schema, run: &[String]) -> Vec<Candidate> {
+    let [thing, word] = run else { return Vec::new() };
+    if !["value", "amount", "worth", "total"].iter().any(|known| stems::stem(known) == *word) {
+        return Vec::new();
+    }
+    let named = |table: &&crate::schema::Table| {
+        table.names.iter().any(|name| name.as_slice() == std::slice::from_ref(thing))
+    };
+    let tables = schema.tables.iter().enumerate().filter(|(_, table)| named(table));
+    tables
+        .filter_map(|(at, table)| {
+            Some(Candidate::new(Target::Column(at, table.amount().or(table.price())?), 0.8))
+        })
+        .collect()
+}
+
 /// The one amount that income is: the total of the one kind of paper that records sales.
 pub(super) fn income(schema: &Schema, run: &[String]) -> Option<Candidate> {
-    const INCOME: &[&str] = &["revenue", "turnover", "income", "spending"];
+    const INCOME: &[&str] = &["revenue", "turnover", "income"];
     const PAPERS: &[&str] = &["order", "sale", "invoice", "bill", "purchase", "transaction", "booking"];
     let [word] = run else { return None };
     INCOME.iter().find(|known| stems::stem(known) == *word)?;

@@ -91,7 +91,7 @@ impl<'a> Builder<'a> {
             Quality::Length => &["length", "duration", "runtim", "minut"],
             Quality::Height => &["height"],
             Quality::Weight => &["weight"],
-            Quality::Rating => &["rate", "score", "star"],
+            Quality::Rating => &["rat", "rate", "score", "star"],
             Quality::Recency => {
                 let time = times::own(self.context, entity)?;
                 return match time {

@@ -151,6 +151,52 @@ impl Grammar<'_> {
         Ok(())
     }
 
+    /// `taller than 180`: the one number of the things that the adjective is about.
+    pub(super) fn compare_quality(
+        &mut self,
+        at: usize,
+        comparison: Comparison,
+        quality: Quality,
+    ) -> Result<(), Why> {
+        let words: &[&str] = match quality {
+            Quality::Height => &["height"],
+            Quality::Weight => &["weight"],
+            Quality::Length => &["length", "duration", "runtim"],
+            _ => &["age"],
+        };
+        let next = self.next(at);
+        let numbers = |table: usize| {
+            let detail = self.schema.table(table)?;
+            let mut found = (0..detail.columns.len()).filter(|column| {
+                detail.columns.get(*column).is_some_and(|column| {
+                    column.family == Family::Number
+                        && !column.key
+                        && column.names.iter().flatten().any(|stem| words.contains(&stem.as_str()))
+                })
+            });
+            let column = found.next()?;
+            found.next().is_none().then_some((table, column))
+        };
+        let place = self.head_before(at).and_then(numbers);
+        let (Some(Op::Number(value)), Some((table, column))) = (self.op(next).cloned(), place) else {
+            return Err(Why::Kind("a comparison by something that is not recorded as one number".into()));
+        };
+        self.take(at);
+        self.take(next);
+        // The unit that the column's name says: `180 cm`.
+        let unit = self.word(next + 1).to_owned();
+        let known = self
+            .schema
+            .column(table, column)
+            .is_some_and(|column| column.name.to_lowercase().ends_with(&unit));
+        if !unit.is_empty() && known && self.op(next + 1) == Some(&Op::Word) {
+            self.take(next + 1);
+            self.meant.push(next + 1);
+        }
+        self.filter(at, FilterKind::Compare(table, column, comparison, value));
+        Ok(())
+    }
+
     pub(super) fn shown(&self, table: usize, column: usize) -> bool {
         self.frame.outputs.contains(&(table, column))
     }

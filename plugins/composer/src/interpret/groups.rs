@@ -6,6 +6,25 @@ impl Grammar<'_> {
     /// Mentions after `per`, joined by `and`.
     pub(super) fn group(&mut self, at: usize) -> Result<(), Why> {
         self.take(at);
+        // `list each product with its category`: a list, where nothing is computed.
+        let listed = at.checked_sub(1).is_some_and(|before| self.op(before) == Some(&Op::List));
+        let computes = self.items.iter().any(|item| {
+            matches!(
+                item.part,
+                Part::Op(Op::Aggregate(_) | Op::HowMuch | Op::Percent | Op::Ratio)
+                    | Part::Mention(Target::Metric(_))
+            )
+        });
+        if listed
+            && !computes
+            && self.frame.entity.is_none()
+            && let Some(Target::Table(table)) = self.target(self.next(at)).cloned()
+        {
+            let next = self.next(at);
+            self.take(next);
+            self.frame.entity = Some(Key::Table(table));
+            return Ok(());
+        }
         let mut next = self.next(at);
         let mut found = false;
         loop {

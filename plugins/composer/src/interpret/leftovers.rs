@@ -107,7 +107,7 @@ impl Grammar<'_> {
         // `which employees left and when`: a second question.
         let asks = |word: &str| matches!(word, "when" | "where" | "why" | "how");
         let second = self.reading.tokens.windows(2).any(|pair| match pair {
-            [first, second] => first.is("and") && asks(&second.lower),
+            [first, second] => first.is("and") && asks(&second.lower) && !self.says_again(second),
             _ => false,
         });
         if second || self.reading.tokens.first().is_some_and(|token| token.is("where")) {
@@ -122,6 +122,16 @@ impl Grammar<'_> {
             self.frame.entity = Some(Key::Table(table));
         }
         Ok(())
+    }
+
+    /// `and how many publications did she have`: what the rank goes by, which is shown anyway.
+    fn says_again(&self, how: &airlock_plugin_sdk::question::tokens::Token) -> bool {
+        let many = self.reading.tokens.iter().any(|token| token.is("many") && token.start == how.end + 1);
+        let by = match self.frame.rank.as_ref().and_then(|rank| rank.by.as_ref()) {
+            Some(By::Measure(measure)) => Some(measure),
+            _ => None,
+        };
+        many && by.is_some() && self.frame.measures.iter().all(|measure| Some(measure) == by)
     }
 
     /// `current employees`, `who is the manager`: the one table that all conditions are about, when a word names its rows.

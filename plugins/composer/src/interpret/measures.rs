@@ -296,6 +296,16 @@ impl Grammar<'_> {
         if again {
             return Ok(());
         }
+        // `how many orders does each customer have on average`
+        let mean = aggregate == Aggregate::Average
+            && at.checked_sub(1).is_some_and(|before| self.word(before) == "on")
+            && self.noun(at).is_none()
+            && matches!(self.frame.measures.as_slice(), [Measure::Count(_)])
+            && self.frame.nested.is_none();
+        if mean {
+            self.frame.nested = Some(aggregate);
+            return Ok(());
+        }
         if let Some(noun) = self.in_a_row(at) {
             let (measure, _) = self.measured(noun, aggregate, false)?;
             if let Some(item) = self.items.get_mut(noun) {

@@ -215,6 +215,7 @@ impl Grammar<'_> {
                 Op::Grain(grain) => self.grain(at, grain)?,
                 Op::Compare(comparison) => self.compare(at, comparison)?,
                 Op::ComparePrice(comparison) => self.compare_price(at, comparison)?,
+                Op::CompareQuality(comparison, quality) => self.compare_quality(at, comparison, quality)?,
                 Op::Between => self.between(at)?,
                 Op::Like(affix) => self.like(at, affix)?,
                 Op::Number(value) => self.number(at, value)?,

@@ -7,6 +7,16 @@ use super::*;
 impl Grammar<'_> {
     /// `whose name starts with J`, `containing "soft"`.
     pub(super) fn like(&mut self, at: usize, affix: Affix) -> Result<(), Why> {
+        // `orders that contain more than 3 items` holds rows, not a text.
+        if affix == Affix::Inside
+            && matches!(
+                self.op(self.next(at)),
+                Some(Op::Compare(_) | Op::Number(_) | Op::Each | Op::Distinct)
+            )
+        {
+            self.take(at);
+            return Ok(());
+        }
         let Some((place, text)) = self.spelled(at) else {
             return Err(Why::Kind("a text that is not told".into()));
         };
@@ -62,7 +72,7 @@ impl Grammar<'_> {
                             | "character"
                             | "characters"
                             | "phrase"
-                    ) && !(token.text == "A") => {}
+                    ) && token.text != "A" => {}
                 Part::Op(_) if item.end == item.first + 1 => {
                     let short = token.text.chars().count() <= 3;
                     return (short || token.text.starts_with(char::is_uppercase))

@@ -65,11 +65,18 @@ impl Grammar<'_> {
         let end = (apart + 1..self.items.len())
             .find(|place| {
                 matches!(self.op(*place), Some(Op::Stop | Op::Each | Op::Direction { .. } | Op::OrderBy))
-                    || (*place > apart + 2 && matches!(self.word(*place), "differ" | "change" | "vary"))
+                    || (*place >= apart + 2 && matches!(self.word(*place), "differ" | "change" | "vary"))
             })
             .unwrap_or(self.items.len());
-        let above = self.side(at + 1, apart)?;
-        let mut below = self.side(apart + 1, end)?;
+        let things = |from: usize, to: usize| {
+            (from..to).find(|place| {
+                matches!(self.target(*place), Some(Target::Table(_) | Target::Metric(_) | Target::Column(..)))
+            })
+        };
+        // `the ratio of male to female patients`: the noun is said once.
+        let noun = things(apart + 1, end).filter(|_| things(at + 1, apart).is_none());
+        let above = self.side(at + 1, apart, noun)?;
+        let mut below = self.side(apart + 1, end, None)?;
         for place in at..end {
             self.take(place);
         }
@@ -113,8 +120,9 @@ impl Grammar<'_> {
     }
 
     /// One side of a ratio: how many of the things, unless it says what is computed of them.
-    fn side(&self, from: usize, end: usize) -> Result<Frame, Why> {
-        let own: Vec<Item> = self.items.get(from..end).unwrap_or_default().to_vec();
+    fn side(&self, from: usize, end: usize, noun: Option<usize>) -> Result<Frame, Why> {
+        let mut own: Vec<Item> = self.items.get(from..end).unwrap_or_default().to_vec();
+        own.extend(noun.and_then(|noun| self.items.get(noun)).cloned());
         let leads = own.iter().find(|item| !matches!(item.part, Part::Op(Op::Link)));
         let computed = leads.is_some_and(|item| {
             matches!(item.part, Part::Op(Op::Aggregate(_)) | Part::Mention(Target::Metric(_)))

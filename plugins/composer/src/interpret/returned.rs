@@ -108,7 +108,7 @@ impl Grammar<'_> {
     fn told(&self, table: usize) -> bool {
         let is = |key: &Key| matches!(key, Key::Table(own) | Key::Column(own, _) if *own == table);
         self.frame.entity.as_ref().is_some_and(is)
-            || self.frame.groups.iter().any(|key| is(key))
+            || self.frame.groups.iter().any(is)
             || self.frame.outputs.iter().any(|(own, _)| *own == table)
     }
 

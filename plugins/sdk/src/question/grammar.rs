@@ -174,6 +174,8 @@ pub enum Op {
     Compare(Comparison),
     /// `cheaper than`: a price compares.
     ComparePrice(Comparison),
+    /// `taller than`: what the adjective is about compares.
+    CompareQuality(Comparison, Quality),
     /// `between`.
     Between,
     /// `starts with`, `contains`: a text inside another one.
@@ -314,7 +316,17 @@ fn operation(tokens: &[Token], i: usize) -> (Op, usize) {
         return (Op::Not, i + 1);
     }
     if token.kind == TokenKind::Number {
-        return (token.text.parse().map_or(Op::Word, Op::Number), i + 1);
+        let times = match tokens.get(i + 1).map_or("", |next| next.lower.as_str()) {
+            "thousand" => 1_000.0,
+            "million" => 1_000_000.0,
+            "billion" => 1_000_000_000.0,
+            _ => 1.0,
+        };
+        let end = if times > 1.0 { i + 2 } else { i + 1 };
+        return match token.text.parse::<f64>() {
+            Ok(value) => (Op::Number(value * times), end),
+            Err(_) => (Op::Word, i + 1),
+        };
     }
     // `got an A`: a grade, not an article.
     let letter = token.text == "A"
