@@ -14,6 +14,12 @@ use crate::exit::{Exit, usage};
 use crate::store::{self, Purpose};
 use crate::{boot, output};
 
+/// A pack that fits its source, and its files.
+struct Opened {
+    domain: Domain,
+    files: Vec<(String, Vec<u8>)>,
+}
+
 /// Tables that are looked through for those a question needs.
 const DEPTH: usize = 50;
 
@@ -42,7 +48,7 @@ pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Resul
             )));
         }
         match boot::open(config, &mut sources, &pack).await {
-            Ok(domain) => opened.push((domain, files)),
+            Ok(domain) => opened.push(Opened { domain, files }),
             Err(error) => match error.chain().find_map(|cause| cause.downcast_ref::<DomainError>()) {
                 Some(DomainError::Pack(report)) => add(&mut problems, report.clone()),
                 _ => return Err(error),
@@ -63,11 +69,7 @@ fn add(problems: &mut PackReport, report: PackReport) {
     problems.dropped += report.dropped;
 }
 
-async fn load(
-    open: &store::OpenStore,
-    opened: &[(Domain, Vec<(String, Vec<u8>)>)],
-    as_json: bool,
-) -> anyhow::Result<Exit> {
+async fn load(open: &store::OpenStore, opened: &[Opened], as_json: bool) -> anyhow::Result<Exit> {
     let Some(store) = open.store() else {
         return Err(usage(
             "there is no store to load into: configure [store], or install PostgreSQL's server",
@@ -75,7 +77,7 @@ async fn load(
     };
     let by = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
     let by = format!("{} by `airlock domain load`", by.as_deref().unwrap_or("somebody"));
-    for (domain, files) in opened {
+    for Opened { domain, files } in opened {
         let pack = domain.pack();
         let load = PackLoad { pack, files, examples: domain.verified_examples(), by: &by };
         let (loaded, is_new) = store.promote().load_pack(&load).await?;
