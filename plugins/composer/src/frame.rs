@@ -151,6 +151,8 @@ pub struct Frame {
     pub combined: bool,
     /// What was asked to be returned was told apart, so the rest is not shown.
     pub returned: bool,
+    /// Only what happened on Saturdays and Sundays, or only what did not.
+    pub weekend: Option<bool>,
     /// The place of each group by a measure is wanted.
     pub place: Option<Measure>,
     /// The measure is computed for each group and then this is taken of the groups.

@@ -502,6 +502,24 @@ impl<'a> Builder<'a> {
         Ok(Some((dated, column, period)))
     }
 
+    /// Days of the week by the date of the rows themselves.
+    pub(super) fn weekend(&mut self, frame: &Frame) -> Result<(), Why> {
+        let Some(sense) = frame.weekend else { return Ok(()) };
+        let root = self.tree.root();
+        let Some(column) = times::own(self.context, root)? else {
+            return Err(Why::Kind(format!("{} has no date to tell days by", self.table_name(root))));
+        };
+        self.note_time(root, column);
+        let owner = self.context.schema.table(root).map_or("", |table| table.reference.name.as_str());
+        let name = self.context.schema.column(root, column).map_or("", |column| column.name.as_str());
+        let days = if sense { "IN (6, 7)" } else { "NOT IN (6, 7)" };
+        let sql =
+            format!("extract(isodow FROM {}.{}) {days}", print::identifier(owner), print::identifier(name));
+        self.built.query.preds.push(Pred::Raw(sql, vec![(root, 0)]));
+        self.built.assumptions.push("The weekend is Saturday and Sunday.".into());
+        Ok(())
+    }
+
     /// `customers joined since 2024`: the date must be one of beginnings, when the verb says that something began.
     fn told_by_verb(&self, frame: &Frame, table: usize, column: usize) -> Result<(), Why> {
         let Some(detail) = self.context.schema.column(table, column) else { return Ok(()) };

@@ -145,6 +145,7 @@ impl<'a> Builder<'a> {
         } else {
             self.list(&frame)?;
         }
+        self.weekend(&frame)?;
         self.filters(&frame)?;
         if frame.share.is_none() {
             self.context_tables(&frame)?;

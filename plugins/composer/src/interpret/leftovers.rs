@@ -69,6 +69,7 @@ impl Grammar<'_> {
     /// words that would be lost.
     pub(super) fn settle(&mut self) -> Result<(), Why> {
         self.either()?;
+        self.who();
         let sized = self.sized;
         if let (Some(Key::Table(table)), Some(rank)) = (self.frame.entity, self.frame.rank.as_mut())
             && rank.by.is_none()
@@ -122,6 +123,64 @@ impl Grammar<'_> {
             self.frame.entity = Some(Key::Table(table));
         }
         Ok(())
+    }
+
+    /// `who placed the most orders`: the one kind of person that each of the ranked rows points to.
+    fn who(&mut self) {
+        const PEOPLE: &[&str] = &[
+            "customer",
+            "client",
+            "user",
+            "employee",
+            "staff",
+            "salesperson",
+            "seller",
+            "agent",
+            "student",
+            "teacher",
+            "instructor",
+            "patient",
+            "doctor",
+            "member",
+            "author",
+            "player",
+            "driver",
+            "person",
+            "rider",
+            "buyer",
+        ];
+        let asks = self.items.iter().find(|item| !matches!(item.part, Part::Op(Op::Link)));
+        let asks = asks.is_some_and(|item| item.part == Part::Op(Op::Who));
+        let table = match self.frame.rank.as_ref().and_then(|rank| rank.by.as_ref()) {
+            Some(By::Measure(Measure::Count(table) | Measure::Aggregate(_, table, _))) => Some(*table),
+            Some(By::Measure(Measure::Metric(term))) => self
+                .glossary
+                .terms
+                .get(*term)
+                .and_then(|term| term.metrics.first())
+                .map(|metric| metric.table),
+            _ => None,
+        };
+        let Some(detail) =
+            table.filter(|_| asks && self.frame.entity.is_none()).and_then(|at| self.schema.table(at))
+        else {
+            return;
+        };
+        let person = |at: usize| {
+            self.schema.table(at).is_some_and(|table| {
+                table.label.len() == 2
+                    || table.names.iter().any(|name| {
+                        name.last().is_some_and(|last| PEOPLE.iter().any(|word| stems::stem(word) == *last))
+                    })
+            })
+        };
+        let mut people: Vec<usize> =
+            detail.edges.iter().map(|edge| edge.to).filter(|to| person(*to)).collect();
+        people.sort_unstable();
+        people.dedup();
+        if let [only] = people.as_slice() {
+            self.frame.entity = Some(Key::Table(*only));
+        }
     }
 
     /// `and how many publications did she have`: what the rank goes by, which is shown anyway.

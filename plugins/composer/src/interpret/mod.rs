@@ -199,6 +199,7 @@ struct Grammar<'a> {
 impl Grammar<'_> {
     fn run(&mut self) -> Result<(), Why> {
         let clause = self.clause();
+        self.weekend();
         self.place()?;
         for at in 0..self.items.len() {
             if self.items.get(at).is_none_or(|item| item.used) || clause.contains(&at) {

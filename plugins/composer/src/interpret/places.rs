@@ -3,6 +3,23 @@
 use super::*;
 
 impl Grammar<'_> {
+    /// `on weekends`, `on weekdays`.
+    pub(super) fn weekend(&mut self) {
+        for at in 1..self.items.len() {
+            let led = matches!(self.word(at - 1), "on" | "during" | "the" | "at");
+            let sense = match self.word(at) {
+                "weekend" | "weekends" => true,
+                "weekday" | "weekdays" => false,
+                _ => continue,
+            };
+            if led && self.op(at) == Some(&Op::Word) {
+                self.take(at);
+                self.meant.push(at);
+                self.frame.weekend = Some(sense);
+            }
+        }
+    }
+
     /// Reads `rank` as a noun or as a verb, with the things it ranks and what they are ranked by.
     pub(super) fn place(&mut self) -> Result<(), Why> {
         let rank = (0..self.items.len()).find(|at| {
