@@ -114,7 +114,7 @@ pub fn screen(
             !stems::is_light(&token.lower) && !GREETINGS.contains(&token.lower.as_str())
         }),
         Op::Quoted => true,
-        Op::Moment(_) => follow_up,
+        Op::Moment(_) | Op::Grain(_) | Op::Top { .. } => follow_up,
         _ => false,
     });
     if !content {

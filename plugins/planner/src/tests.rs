@@ -157,3 +157,14 @@ fn a_follow_up_keeps_the_words_of_what_it_follows() {
     assert_eq!(plan.keywords, ["bills"]);
     assert_eq!(plan.time.len(), 1);
 }
+
+#[test]
+fn a_follow_up_may_name_nothing_but_a_step_of_time() {
+    for question in ["and by month?", "monthly", "only the top 5"] {
+        let mut input = input(question);
+        input.prior = Some(input_turn("How many bills were raised in 2026?", "SELECT 1"));
+        let step = Grammar::run(&Recorded::new(), input, Vec::new()).unwrap();
+        assert!(matches!(step, PlanStep::Done(_)), "{question}: {step:?}");
+        assert!(matches!(run(question), PlanStep::Unanswerable(_)), "{question}");
+    }
+}
