@@ -4,7 +4,7 @@ use airlock_plugin_sdk::question::grammar::{Aggregate, Op, Reading};
 use airlock_plugin_sdk::question::stems;
 
 use crate::account::{missing, unknown};
-use crate::annotate::{Candidate, Mention, Target};
+use crate::annotate::{Candidate, Mention, Target, is_state};
 use crate::build::{Built, Context, build};
 use crate::frame::{Frame, Key, Measure, Ratio};
 use crate::interpret::interpret;
@@ -295,8 +295,31 @@ fn allowed(schema: &Schema, reading: &Reading, mention: &Mention, candidate: &Ca
     before.is_some_and(|chunk| matches!(chunk.op, Op::Aggregate(aggregate) if aggregate != Aggregate::Sum))
 }
 
+/// A state right before a noun is one of these things, or of what each of them points to: `inactive tickers` are not those
+/// of inactive customers.
+fn described(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Result<(), Why> {
+    for (at, target) in targets.iter().enumerate() {
+        let (Target::Value(table, column, value), Some(Target::Table(noun))) = (target, targets.get(at + 1))
+        else {
+            continue;
+        };
+        let adjacent = matches!(
+            (mentions.get(at), mentions.get(at + 1)),
+            (Some(first), Some(second)) if first.end == second.first
+        );
+        if !adjacent || table == noun || !is_state(context.schema, *table, *column) {
+            continue;
+        }
+        if crate::joins::path(context.schema, *noun, *table, context.words)?.is_none() {
+            return Err(Why::Unknown(vec![value.clone()]));
+        }
+    }
+    Ok(())
+}
+
 /// The text of one reading, every word accounted for.
 fn settle(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Result<(String, Built), Why> {
+    described(context, mentions, targets)?;
     let frame = interpret(context.reading, mentions, targets, context.schema, context.glossary)?;
     let built = query(context, &frame)?;
     let (sql, mut built) = built;

@@ -13,13 +13,7 @@ use crate::schema::{Column, Schema};
 /// `successful` for the status `success`: one word of the same family, where a column tells states apart.
 pub(super) fn akin(schema: &Schema, known: &Known, run: &[String]) -> bool {
     let ([value], [word]) = (known.lower.as_slice(), run) else { return false };
-    let state = schema.column(known.table, known.column).is_some_and(|column| {
-        let own = column.names.iter().take(column.own).flatten();
-        let mut own = own.filter(|stem| {
-            matches!(stem.as_str(), "statu" | "status" | "state" | "type" | "kind" | "stage" | "outcom")
-        });
-        own.next().is_some()
-    });
+    let state = is_state(schema, known.table, known.column);
     let stem = stems::stem(value);
     state && stem.len() >= 5 && (stems::kin(&stem, word) || word.strip_suffix("ful") == Some(stem.as_str()))
 }
@@ -73,4 +67,14 @@ pub(super) fn called(name: &[String], run: &[String], schema: &Schema) -> bool {
         && name.len() > 1
         && name.iter().all(|stem| run.iter().any(|other| same(stem, other)))
         && run.iter().all(|stem| name.iter().any(|other| same(stem, other)))
+}
+
+/// True for a column that tells states or kinds apart.
+pub fn is_state(schema: &Schema, table: usize, column: usize) -> bool {
+    schema.column(table, column).is_some_and(|column| {
+        let mut own = column.names.iter().take(column.own).flatten();
+        own.any(|stem| {
+            matches!(stem.as_str(), "statu" | "status" | "state" | "type" | "kind" | "stage" | "outcom")
+        })
+    })
 }

@@ -19,6 +19,7 @@ use crate::glossary::Glossary;
 use crate::schema::{Family, Schema};
 
 use cover::{cover, scattered, supported};
+pub use kinds::is_state;
 use kinds::{akin, alone, called, counted, is_step, qualifies};
 pub use ruled::ruled;
 use scores::{column_score, flag, same_set, table_score};

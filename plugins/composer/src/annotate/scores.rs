@@ -94,7 +94,17 @@ pub(super) fn flag(
     if family != Family::Boolean {
         return None;
     }
+    // `isactive` without a separator.
+    let joined = |name: &Vec<String>| match name.as_slice() {
+        [only] => ["is", "has"]
+            .iter()
+            .find_map(|lead| only.strip_prefix(lead))
+            .filter(|rest| rest.len() >= 4)
+            .map_or_else(|| name.clone(), |rest| vec![rest.to_owned()]),
+        _ => name.clone(),
+    };
     let bare = |name: &Vec<String>| {
+        let name = &joined(name);
         let rest: Vec<String> = name
             .iter()
             .filter(|stem| {

@@ -263,7 +263,19 @@ impl Grammar<'_> {
         match self.target(next).cloned() {
             Some(Target::Table(table)) => {
                 self.take(next);
-                self.frame.anti.push(table);
+                // `never wrote a book`: no book, not no writing of another kind.
+                let deed = stems::is_participle(self.word(next));
+                let mut after = next + 1;
+                while self.op(after) == Some(&Op::Link) {
+                    after += 1;
+                }
+                match self.target(after).cloned() {
+                    Some(Target::Table(thing)) if deed && self.free(after) => {
+                        self.take(after);
+                        self.frame.anti.push(thing);
+                    }
+                    _ => self.frame.anti.push(table),
+                }
             }
             Some(Target::Column(table, column)) => {
                 self.take(next);

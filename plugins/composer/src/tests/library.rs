@@ -107,6 +107,10 @@ fn questions_of_a_library() {
                 "SELECT m.fullname FROM member AS m JOIN branch AS b ON b.branchid = m.branchid WHERE b.town = 'Leeds' ORDER BY m.fullname, m.memberid",
             ),
             (
+                "Which members have never borrowed a book?",
+                "SELECT m.fullname FROM member AS m WHERE NOT EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid) ORDER BY m.fullname, m.memberid",
+            ),
+            (
                 "How many members have never had a loan?",
                 "SELECT count(*) AS member_count FROM member AS m WHERE NOT EXISTS ( SELECT 1 FROM loan AS l WHERE m.memberid = l.memberid)",
             ),
