@@ -79,6 +79,19 @@ impl<'a> Builder<'a> {
 
     pub(super) fn quality(&self, frame: &Frame, quality: Quality) -> Result<By, Why> {
         let entity = match frame.entity {
+            // How often a colour occurs is how many rows of the one table that points to colours have it.
+            Some(Key::Table(table)) if quality == Quality::Frequency => {
+                let mut pointing = (0..self.context.schema.tables.len()).filter(|at| {
+                    self.context
+                        .schema
+                        .table(*at)
+                        .is_some_and(|detail| detail.edges.iter().any(|edge| edge.to == table))
+                });
+                return match (pointing.next(), pointing.next()) {
+                    (Some(only), None) => Ok(By::Measure(Measure::Count(only))),
+                    _ => Err(Why::Kind("how often it occurs is not recorded in one place".into())),
+                };
+            }
             Some(Key::Table(table)) => table,
             Some(Key::Column(table, _)) if quality == Quality::Frequency => {
                 return Ok(By::Measure(Measure::Count(table)));

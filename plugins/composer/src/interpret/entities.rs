@@ -63,14 +63,20 @@ impl Grammar<'_> {
 
     /// True when a column is named with its table and a clause about that table follows.
     fn owned(&self, at: usize, table: usize) -> bool {
-        let names = self.schema.table(table).map(|table| table.names.concat()).unwrap_or_default();
+        let mut names = self.schema.table(table).map(|table| table.names.concat()).unwrap_or_default();
+        // The `payment` of `payment method` is a word of the column.
+        if let Some(Target::Column(_, column)) = self.target(at)
+            && let Some(column) = self.schema.column(table, *column)
+        {
+            names.retain(|stem| !column.names.iter().flatten().any(|own| own == stem));
+        }
         let with = self.items.get(at).is_some_and(|item| {
             (item.first..item.end)
                 .filter_map(|at| self.reading.tokens.get(at))
                 .any(|token| names.contains(&token.stem))
         });
-        let clause = matches!(self.op(at + 1), Some(Op::Who | Op::Which | Op::Not))
-            || matches!(self.word(at + 1), "that" | "with" | "whose" | "having" | "without");
+        let clause =
+            !matches!(self.op(at + 1), None | Some(Op::And | Op::Stop | Op::OrderBy | Op::Direction { .. }));
         with && clause
     }
 
