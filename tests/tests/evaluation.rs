@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use airlock_tests::{Airlock, NOW, Said, ScriptedModel, binary};
+use airlock_tests::corpus::Corpus;
+use airlock_tests::{Airlock, NOW, Said, ScriptedModel, binary, corpora};
 use serde_json::{Value, json};
 
 /// An evaluator beside a demo, with a folder of its own.
@@ -395,4 +396,25 @@ async fn a_model_that_is_down_is_nobodys_wrong_answer() {
     let (code, summary, errors) = evaluator.eval(&["run", "--resume", run], Some(&back.url));
     assert_eq!(code, Some(0), "{errors}");
     assert_eq!(summary["agent"]["answerable"]["right"], 2, "{summary}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn public_questions_are_asked_of_the_databases_they_are_about() {
+    let Some(corpora) = corpora() else {
+        eprintln!("SKIPPED: there are no corpora; set AIRLOCK_CORPORA");
+        return;
+    };
+    let corpus = Corpus::load(&corpora, &["world"]).await;
+    corpus.add_instructions();
+    let out = tempfile::tempdir().unwrap();
+    let (questions, out) = (corpus.questions(), out.path().to_string_lossy().into_owned());
+    let questions = questions.to_string_lossy();
+    let arguments = ["run", "--json", "--skip-bad", "--questions", &questions, "--out", &out];
+    let (code, summary, errors) = said(&corpus.eval(&arguments));
+    assert_eq!(code, Some(0), "{errors}");
+    assert_eq!(summary["questions"], 2, "{summary}");
+    // Those about databases that are not loaded are named.
+    let skipped = usize::try_from(summary["skipped"].as_u64().unwrap()).unwrap();
+    assert_eq!(errors.matches("there is no domain for the database").count(), skipped, "{errors}");
+    assert_eq!(summary["domains"][0]["name"], "world");
 }

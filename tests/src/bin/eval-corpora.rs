@@ -92,28 +92,31 @@ fn table(runs: &[(&str, Value)]) -> String {
     }
     text.push_str(&format!("\n| --- | --- |{}\n", " --- |".repeat(runs.len() * modes.len())));
     let Some((_, first)) = runs.first() else { return text };
-    let share = |share: &Value| match share["rate"].as_f64() {
-        Some(rate) => format!(
-            " {} of {} ({:.1} %, {:.1} to {:.1}) |",
-            share["right"],
-            share["of"],
-            rate * 100.0,
-            share["low"].as_f64().unwrap_or_default() * 100.0,
-            share["high"].as_f64().unwrap_or_default() * 100.0
-        ),
-        None => " none |".to_owned(),
+    let share = |share: Option<&Value>| {
+        let number = |key| share.and_then(|share| share.get(key)).and_then(Value::as_f64);
+        match (number("right"), number("of"), number("rate"), number("low"), number("high")) {
+            (Some(right), Some(of), Some(rate), Some(low), Some(high)) => format!(
+                " {right} of {of} ({:.1} %, {:.1} to {:.1}) |",
+                rate * 100.0,
+                low * 100.0,
+                high * 100.0
+            ),
+            _ => " none |".to_owned(),
+        }
     };
     for (at, set) in first["sets"].as_array().into_iter().flatten().enumerate() {
         text.push_str(&format!("| {} | {} |", set["name"].as_str().unwrap_or_default(), set["questions"]));
         for (_, summary) in runs {
-            modes.iter().for_each(|mode| text.push_str(&share(&summary["sets"][at][mode])));
+            modes
+                .iter()
+                .for_each(|mode| text.push_str(&share(summary.pointer(&format!("/sets/{at}/{mode}")))));
         }
         text.push('\n');
     }
     for (title, of) in [("all answerable", "answerable"), ("all to refuse", "refusals")] {
         text.push_str(&format!("| {title} | |"));
         for (_, summary) in runs {
-            modes.iter().for_each(|mode| text.push_str(&share(&summary[mode][of])));
+            modes.iter().for_each(|mode| text.push_str(&share(summary.pointer(&format!("/{mode}/{of}")))));
         }
         text.push('\n');
     }

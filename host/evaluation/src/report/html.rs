@@ -263,9 +263,9 @@ fn ask(out: &mut String, asked: &Asked, record: &Record) {
         (None, GoldenOutcome::Clarification) => out.push_str("<h4>Right: asking back</h4>"),
         (None, _) => out.push_str("<h4>Right: refusing</h4>"),
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<p class=\"said\">{} ms, {} and {} tokens{}</p></details>\n",
+        "<p class=\"said\">{} ms, {} and {} tokens{}</p></details>",
         record.latency_ms,
         record.tokens.input,
         record.tokens.output,
