@@ -16,11 +16,13 @@ mod logical;
 mod parts;
 mod print;
 mod refuse;
+mod reserved;
 mod reuse;
 mod rules;
 mod schema;
 mod times;
 mod union;
+mod whole;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,9 @@
 //! From a frame to a query: the root, the joins, the filters, and what had to be taken for granted.
 
 mod conditions;
+mod elsewhere;
 mod measures;
+mod quotients;
 mod ranks;
 mod shapes;
 use std::collections::BTreeSet;
