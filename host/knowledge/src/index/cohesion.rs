@@ -76,8 +76,13 @@ impl Cohesion {
         Self { groups, neighbours }
     }
 
-    /// Every table that something speaks for, with how much.
-    pub(crate) fn scores(&self, evidence: &BTreeMap<usize, Evidence>) -> BTreeMap<usize, f32> {
+    /// Every table that something speaks for, with how much. A table that the question names in full is as good as picked:
+    /// what links two things does not stand for either.
+    pub(crate) fn scores(
+        &self,
+        evidence: &BTreeMap<usize, Evidence>,
+        named: &BTreeSet<usize>,
+    ) -> BTreeMap<usize, f32> {
         let own: BTreeMap<usize, f32> =
             evidence.iter().map(|(table, words)| (*table, words.values().sum())).collect();
         let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -93,7 +98,8 @@ impl Cohesion {
                 *known = known.max(score);
             };
             for table in tables {
-                let support = if picked.contains(table) { SUPPORT } else { PRESENCE };
+                let support =
+                    if picked.contains(table) || named.contains(table) { SUPPORT } else { PRESENCE };
                 raise(*table, support * worth + of(*table));
             }
             for (at, one) in picked.iter().enumerate() {
@@ -234,7 +240,7 @@ mod tests {
             .iter()
             .map(|(table, words)| (*table, words.iter().copied().collect::<Evidence>()))
             .collect();
-        let mut scores: Vec<(usize, f32)> = chain().scores(&evidence).into_iter().collect();
+        let mut scores: Vec<(usize, f32)> = chain().scores(&evidence, &BTreeSet::new()).into_iter().collect();
         scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         scores.into_iter().map(|(table, _)| table).collect()
     }

@@ -59,10 +59,10 @@ impl TableIndex {
     /// result best first, equal scores by schema and name.
     pub(crate) fn search(&self, query: &Query<'_>, values: &[ValueHit], near: &[Near]) -> Vec<TableHit> {
         let mut evidence: BTreeMap<usize, Evidence> = BTreeMap::new();
-        self.words(query, &mut evidence);
+        let named = self.words(query, &mut evidence);
         let spans = self.spans(query, values, &mut evidence);
         directions(near, query.terms.len() + spans.len(), &mut evidence);
-        let mut hits: Vec<(usize, f32)> = self.cohesion.scores(&evidence).into_iter().collect();
+        let mut hits: Vec<(usize, f32)> = self.cohesion.scores(&evidence, &named).into_iter().collect();
         // Tables are in the order of their names, so that equal scores stay in it.
         hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         hits.into_iter()
@@ -81,8 +81,8 @@ impl TableIndex {
             .collect()
     }
 
-    /// What each word of the question says for each table.
-    fn words(&self, query: &Query<'_>, evidence: &mut BTreeMap<usize, Evidence>) {
+    /// What each word of the question says for each table; gives the tables whose name it says in full.
+    fn words(&self, query: &Query<'_>, evidence: &mut BTreeMap<usize, Evidence>) -> BTreeSet<usize> {
         let operations = without_operations(query.text());
         let weights: Vec<f32> = query
             .terms
@@ -97,6 +97,8 @@ impl TableIndex {
         let all = weights.iter().all(|weight| *weight == 0.0);
         let mut named: BTreeMap<usize, Vec<(usize, f32)>> = BTreeMap::new();
         let mut forms: Vec<BTreeSet<&str>> = vec![BTreeSet::new(); query.terms.len()];
+        // The same without what a word may only also stand for.
+        let mut sure = forms.clone();
         for (index, term) in query.terms.iter().enumerate() {
             let weight = if all { 1.0 } else { weights.get(index).copied().unwrap_or(0.0) };
             if weight == 0.0 {
@@ -109,10 +111,14 @@ impl TableIndex {
             for (document, adds) in self.called.adds(&known) {
                 named.entry(document as usize).or_default().push((index, adds * weight));
             }
+            if let Some(sure) = sure.get_mut(index) {
+                sure.extend(self.called.forms(query, term).into_iter().map(|(form, _)| form));
+            }
             if let Some(forms) = forms.get_mut(index) {
                 forms.extend(known.iter().map(|(form, _)| *form));
             }
         }
+        let mut in_full: BTreeSet<usize> = BTreeSet::new();
         for (table, words) in named {
             let explained = |part: &String| {
                 words
@@ -125,11 +131,26 @@ impl TableIndex {
                 known as f32 / parts.len().max(1) as f32
             });
             let share = share.fold(0.0, f32::max).min(1.0);
+            let surely = |part: &String| {
+                words
+                    .iter()
+                    .any(|(index, _)| sure.get(*index).is_some_and(|forms| forms.contains(part.as_str())))
+            };
+            if self
+                .names
+                .get(table)
+                .into_iter()
+                .flatten()
+                .any(|parts| !parts.is_empty() && parts.iter().all(surely))
+            {
+                in_full.insert(table);
+            }
             for (index, adds) in words {
                 *evidence.entry(table).or_default().entry(index).or_default() +=
                     NAME_FACTOR * adds * share * share;
             }
         }
+        in_full
     }
 
     /// What the values that a question names say for their tables: words of their own, after those of the question.

@@ -369,7 +369,8 @@ mod tests {
         index.save(folder.path(), "shop").unwrap();
         let saved = |model: &str| Vectors::saved(folder.path(), "shop", model, &texts);
         let again = saved("m").unwrap();
-        assert_eq!(again.near(Kind::Table, &vectors[7], 1)[0].place, 7);
+        // Half precision does not tell neighbours on a circle of thousands apart.
+        assert!(again.near(Kind::Table, &vectors[70], 1)[0].place.abs_diff(70) <= 12);
         drop(again);
         assert!(saved("another model").is_none());
 
