@@ -66,7 +66,8 @@ impl<'a> Builder<'a> {
         let behind: Vec<usize> =
             frame.context.iter().filter(|(_, at)| *at > place).map(|(table, _)| *table).collect();
         // `percentage of cancelled orders`: the adjective is the part.
-        if part.is_empty() && behind.is_empty() && frame.anti.is_empty() && frame.groups.is_empty() {
+        let nothing = behind.is_empty() && frame.anti.is_empty() && frame.having.is_empty();
+        if part.is_empty() && nothing && frame.groups.is_empty() {
             std::mem::swap(&mut part, &mut rest);
         }
         let mut preds = Vec::new();

@@ -109,6 +109,7 @@ impl Grammar<'_> {
         }
         if !open {
             let asks = !self.frame.measures.is_empty()
+                || self.frame.share.is_some()
                 || self.free_metric().is_some()
                 || self.free_table().is_some();
             if asks && !matches!(self.op(self.next(at)), Some(Op::Aggregate(_))) {

@@ -18,11 +18,29 @@ impl Grammar<'_> {
         match self.target(noun).cloned() {
             Some(Target::Table(table)) => {
                 self.take(noun);
-                self.frame.share = Some((table, noun));
+                self.frame.share = Some((table, self.said_of(noun)));
                 Ok(())
             }
             _ => Err(Why::Kind("a share whose whole is not a plain table".into())),
         }
+    }
+
+    /// Where what is said of the things begins: at the verb of the sentence, `products in stores are broken`, else right
+    /// behind them.
+    fn said_of(&self, noun: usize) -> usize {
+        let verb = |at: usize| {
+            matches!(self.word(at), "is" | "are" | "was" | "were" | "have" | "has" | "had")
+                && matches!(self.part(at), Some(Part::Op(_)))
+        };
+        let clause = |at: usize| {
+            at.checked_sub(1).is_some_and(|before| {
+                matches!(self.word(before), "who" | "that" | "which" | "whose" | "been")
+            })
+        };
+        let end = (noun + 1..self.items.len())
+            .find(|at| self.op(*at) == Some(&Op::Stop))
+            .unwrap_or(self.items.len());
+        (noun + 1..end).rev().find(|at| verb(*at) && !clause(*at)).unwrap_or(noun)
     }
 
     /// `ratio of publications to authors`.

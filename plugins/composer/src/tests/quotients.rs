@@ -22,6 +22,14 @@ fn quotients_and_places() {
                 "SELECT 100.0 * count(*) FILTER (WHERE EXISTS ( SELECT 1 FROM loan AS l WHERE m.memberid = l.memberid)) / NULLIF(count(*), 0) AS percentage FROM member AS m",
             ),
             (
+                "What percentage of members in Leeds have at least one loan?",
+                "SELECT 100.0 * count(*) FILTER (WHERE EXISTS ( SELECT 1 FROM loan AS l WHERE m.memberid = l.memberid)) / NULLIF(count(*), 0) AS percentage FROM member AS m JOIN branch AS b ON b.branchid = m.branchid WHERE b.town = 'Leeds'",
+            ),
+            (
+                "What percentage of members are in Leeds?",
+                "SELECT 100.0 * count(*) FILTER (WHERE b.town = 'Leeds') / NULLIF(count(*), 0) AS percentage FROM member AS m JOIN branch AS b ON b.branchid = m.branchid",
+            ),
+            (
                 "percentage of books with more than 300 pages",
                 "SELECT 100.0 * count(*) FILTER (WHERE b.pages > 300) / NULLIF(count(*), 0) AS percentage FROM book AS b",
             ),
