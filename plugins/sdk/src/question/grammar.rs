@@ -455,6 +455,14 @@ mod tests {
                 vec![Which, Word, Compare(Comparison::AtLeast), Number(3.0), Word],
             ),
             ("products never sold", vec![Word, Not, Word]),
+            ("population over 2 million", vec![Word, Compare(Comparison::More), Number(2_000_000.0)]),
+            ("names that start with J", vec![Word, Op::Like(Affix::Start), Word]),
+            (
+                "trees taller than 30",
+                vec![Word, Op::CompareQuality(Comparison::More, Quality::Height), Number(30.0)],
+            ),
+            ("authors not part of any club", vec![Word, Not, Word]),
+            ("students who got an A", vec![Word, Op::Who, Word, Word]),
             ("members who haven't paid", vec![Word, Op::Who, Not, Word]),
         ] {
             assert_eq!(ops(question), want, "{question}");

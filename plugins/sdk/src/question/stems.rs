@@ -536,6 +536,7 @@ mod tests {
             ("located", "location"),
             ("employs", "employee"),
             ("published", "publisher"),
+            ("hired", "hire"),
         ] {
             assert!(kin(&stem(a), &stem(b)), "{a} {b}: {} {}", stem(a), stem(b));
         }

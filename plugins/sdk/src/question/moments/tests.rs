@@ -58,6 +58,7 @@ fn times_resolve_against_the_clock() {
         ("revenue in 07/2026", "2026-07-01 2026-08-01"),
         ("last 3 calendar months", "2026-05-01 2026-08-01"),
         ("last week", "2026-08-10 2026-08-17"),
+        ("last week (exclusive of the current week)", "2026-08-10 2026-08-17"),
         ("in December", "2025-12-01 2026-01-01"),
         ("the past 7 days, inclusive of today", "2026-08-14 2026-08-21"),
         ("in the past 30 days, inclusive of 30 days ago?", "2026-07-21 2026-08-21"),
