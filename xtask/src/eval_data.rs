@@ -79,13 +79,18 @@ impl EvalData {
             eprintln!("    {name}");
         }
         let mut schemas = databases.clone();
+        let mut others = 0;
         for schema in distractors::schemas(self.distractors, self.seed) {
             self.psql(&schema.sql).with_context(|| schema.name.to_owned())?;
             schemas.push(schema.name.to_owned());
+            others += schema.tables;
         }
         self.grant(&schemas)?;
         self.write_pack(&folder, &databases, &schemas)?;
-        eprintln!("    {} and the pack `{DOMAIN}` are in {}", "airlock.toml", self.out.display());
+        eprintln!(
+            "    {others} other tables; airlock.toml and the pack `{DOMAIN}` are in {}",
+            self.out.display()
+        );
         Ok(ExitCode::SUCCESS)
     }
 
