@@ -193,6 +193,24 @@ impl<'a> Builder<'a> {
             };
             self.built.query.order.push((expr, *descending));
         }
+        // Where nothing is said of an order, the greatest comes first; steps of time come as they follow.
+        let timed = frame.groups.iter().chain(&frame.entity).any(|key| match key {
+            Key::Time(_) => true,
+            Key::Column(table, column) => self
+                .context
+                .schema
+                .column(*table, *column)
+                .is_some_and(|column| matches!(column.family, Family::Time | Family::Number)),
+            Key::Table(_) => false,
+        });
+        let measured = first.clone().or(self.built.query.having.first().map(|(expr, _, _)| expr.clone()));
+        if self.built.query.order.is_empty()
+            && !timed
+            && !shown_keys.is_empty()
+            && let Some(measured) = measured
+        {
+            self.built.query.order.push((measured, true));
+        }
         let ordered: Vec<Expr> = self.built.query.order.iter().map(|(expr, _)| expr.clone()).collect();
         if frame.rank.is_some()
             && let Some(Key::Table(table)) = entity

@@ -68,7 +68,7 @@ fn questions_of_a_clinic() {
             ),
             (
                 "total fee per speciality",
-                "SELECT d.speciality, sum(v.fee) AS total_fee FROM care.visits AS v JOIN care.doctors AS d ON d.doctor_id = v.doctor_id GROUP BY d.speciality ORDER BY d.speciality",
+                "SELECT d.speciality, sum(v.fee) AS total_fee FROM care.visits AS v JOIN care.doctors AS d ON d.doctor_id = v.doctor_id GROUP BY d.speciality ORDER BY total_fee DESC NULLS LAST, d.speciality",
             ),
             (
                 "Which doctor has the highest salary?",
@@ -89,7 +89,7 @@ fn questions_of_a_clinic() {
             ),
             (
                 "average salary by doctors speciality",
-                "SELECT d.speciality, avg(d.salary) AS average_salary FROM care.doctors AS d GROUP BY d.speciality ORDER BY d.speciality",
+                "SELECT d.speciality, avg(d.salary) AS average_salary FROM care.doctors AS d GROUP BY d.speciality ORDER BY average_salary DESC NULLS LAST, d.speciality",
             ),
         ],
     );

@@ -96,7 +96,7 @@ fn questions_of_a_library() {
             ("What is the average fine?", "SELECT avg(l.fine) AS average_fine FROM loan AS l"),
             (
                 "How many members does each branch have?",
-                "SELECT b.name, count(*) AS member_count FROM member AS m JOIN branch AS b ON b.branchid = m.branchid GROUP BY b.name, b.branchid ORDER BY b.name, b.branchid",
+                "SELECT b.name, count(*) AS member_count FROM member AS m JOIN branch AS b ON b.branchid = m.branchid GROUP BY b.name, b.branchid ORDER BY member_count DESC, b.name, b.branchid",
             ),
             (
                 "What is the average number of loans per member?",

@@ -182,11 +182,11 @@ fn groups_ranks_and_joins() {
             ),
             (
                 "number of customers in each city",
-                "SELECT c.city, count(*) AS customers_count FROM customers AS c GROUP BY c.city ORDER BY c.city",
+                "SELECT c.city, count(*) AS customers_count FROM customers AS c GROUP BY c.city ORDER BY customers_count DESC, c.city",
             ),
             (
                 "number of receipts per customer in 2026",
-                "SELECT c.first_name, c.last_name, count(*) AS sales_count FROM sales AS s LEFT JOIN customers AS c ON c.cust_id = s.cust_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY c.first_name, c.last_name, c.cust_id ORDER BY c.first_name, c.last_name, c.cust_id",
+                "SELECT c.first_name, c.last_name, count(*) AS sales_count FROM sales AS s LEFT JOIN customers AS c ON c.cust_id = s.cust_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY c.first_name, c.last_name, c.cust_id ORDER BY sales_count DESC, c.first_name, c.last_name, c.cust_id",
             ),
             (
                 "Which products were never sold?",
@@ -198,7 +198,7 @@ fn groups_ranks_and_joins() {
             ),
             (
                 "customers with more than 3 receipts",
-                "SELECT c.first_name, c.last_name, count(*) AS sales_count FROM sales AS s JOIN customers AS c ON c.cust_id = s.cust_id GROUP BY c.first_name, c.last_name, c.cust_id HAVING count(*) > 3 ORDER BY c.first_name, c.last_name, c.cust_id",
+                "SELECT c.first_name, c.last_name, count(*) AS sales_count FROM sales AS s JOIN customers AS c ON c.cust_id = s.cust_id GROUP BY c.first_name, c.last_name, c.cust_id HAVING count(*) > 3 ORDER BY sales_count DESC, c.first_name, c.last_name, c.cust_id",
             ),
             (
                 "What percentage of receipts are void?",
@@ -296,7 +296,7 @@ fn participles_gather_and_things_compare() {
         &[
             (
                 "units sold by product in 2026",
-                "SELECT p.name, sum(sl.qty) AS units_sold FROM sale_lines AS sl JOIN sales AS s ON s.sale_id = sl.sale_id JOIN products AS p ON p.product_id = sl.product_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY p.name, p.product_id ORDER BY p.name, p.product_id",
+                "SELECT p.name, sum(sl.qty) AS units_sold FROM sale_lines AS sl JOIN sales AS s ON s.sale_id = sl.sale_id JOIN products AS p ON p.product_id = sl.product_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY p.name, p.product_id ORDER BY units_sold DESC NULLS LAST, p.name, p.product_id",
             ),
             (
                 "products cheaper than 50",
@@ -308,7 +308,7 @@ fn participles_gather_and_things_compare() {
             ),
             (
                 "how many customers have more than 3 receipts in 2026",
-                "SELECT count(*) AS customers_count FROM ( SELECT c.first_name, c.last_name, count(*) AS sales_count FROM sales AS s JOIN customers AS c ON c.cust_id = s.cust_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY c.first_name, c.last_name, c.cust_id HAVING count(*) > 3 ORDER BY c.first_name, c.last_name, c.cust_id ) AS counted",
+                "SELECT count(*) AS customers_count FROM ( SELECT c.first_name, c.last_name, count(*) AS sales_count FROM sales AS s JOIN customers AS c ON c.cust_id = s.cust_id WHERE s.sale_dt >= DATE '2026-01-01' AND s.sale_dt < DATE '2027-01-01' GROUP BY c.first_name, c.last_name, c.cust_id HAVING count(*) > 3 ORDER BY sales_count DESC, c.first_name, c.last_name, c.cust_id ) AS counted",
             ),
             (
                 "customers without receipts in 2026",
