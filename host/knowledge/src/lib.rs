@@ -16,6 +16,7 @@ pub mod joins;
 pub mod knowledge;
 pub mod near;
 pub mod pack;
+pub mod promotion;
 pub mod records;
 pub mod store;
 pub mod tables;

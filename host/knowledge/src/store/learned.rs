@@ -7,11 +7,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use airlock_types::ContentHash;
+use airlock_types::{ContentHash, DomainName};
 
 use super::content::Content;
 use super::id::ItemId;
 use super::promote::{Curation, CurationState};
+use super::rows::Origin;
 use crate::curated::Curated;
 use crate::index::bm25f::{Bm25f, Match};
 use crate::index::documents;
@@ -83,6 +84,29 @@ impl Learned {
     #[must_use]
     pub fn with_index_of(&self, other: &Self) -> Self {
         Self { index: Arc::clone(&other.index), ..self.clone() }
+    }
+
+    /// The same as if one more were curated: in memory, for a replay. Nothing is written.
+    #[must_use]
+    pub fn supposing(
+        &self,
+        (id, domain, content): (ItemId, &DomainName, &Content),
+        pack: &Curated,
+        admit: impl Fn(&Content) -> bool,
+    ) -> Self {
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        let supposed = Curation {
+            id,
+            domain: domain.clone(),
+            state: CurationState::Active,
+            hash: content.hash(),
+            content: content.clone(),
+            origin: Origin::Person,
+            candidate: None,
+            made_at: now,
+            changed_at: now,
+        };
+        self.updated(self.number, &BTreeSet::from([id]), vec![supposed]).reindexed(pack, admit)
     }
 
     /// The number of the store they are current at.
@@ -207,7 +231,6 @@ impl Index {
 mod tests {
     use super::*;
     use crate::store::content::ExampleContent;
-    use crate::store::rows::Origin;
 
     fn item(id: ItemId, question: &str, state: CurationState) -> Curation {
         let content: Content =

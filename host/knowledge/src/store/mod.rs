@@ -57,7 +57,7 @@ pub use promote::{
     NewCurated, Order, Pass, Promote,
 };
 pub use recall::{Change, Recall};
-pub use report::{DayRow, DecisionRow, FeedbackRow, Report, SignalRow, UseCounts};
+pub use report::{AskedRow, DayRow, DecisionRow, FeedbackRow, Report, SignalRow, UseCounts};
 pub use rows::{Kind, Origin};
 
 use pool::Pool;

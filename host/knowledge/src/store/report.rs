@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use airlock_types::{ContentHash, DomainName};
+use airlock_types::{AskId, ContentHash, DomainName};
 
 use super::error::StoreError;
 use super::id::ItemId;
@@ -114,6 +114,26 @@ pub struct FeedbackRow {
     pub sql: Option<String>,
 }
 
+/// A finished ask, as far as a verdict on it needs it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct AskedRow {
+    /// The ask.
+    pub id: ItemId,
+    /// The domain.
+    pub domain: DomainName,
+    /// The question.
+    pub question: String,
+    /// The SQL behind the answer.
+    pub sql: Option<String>,
+    /// How it ended.
+    pub outcome: String,
+    /// Lessons that took part.
+    pub lessons: Vec<String>,
+    /// Examples that took part.
+    pub examples: Vec<String>,
+}
+
 /// A use of airlock.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
@@ -204,6 +224,28 @@ impl Report {
                 })
             })
             .collect()
+    }
+
+    /// One finished ask, while it is kept.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn asked(&self, ask: AskId) -> Result<Option<AskedRow>, StoreError> {
+        let query = "SELECT id, domain, question, final_sql, outcome, lessons, examples FROM airlock.asks WHERE id = $1";
+        let lease = self.pool.lease().await?;
+        let row = lease.query_opt(query, &[&ItemId::from(ask)]).await.map_err(|error| lease.error(&error))?;
+        row.map(|row| {
+            Ok(AskedRow {
+                id: get(&row, "id")?,
+                domain: word(&row, "domain")?,
+                question: get(&row, "question")?,
+                sql: get(&row, "final_sql")?,
+                outcome: get(&row, "outcome")?,
+                lessons: get(&row, "lessons")?,
+                examples: get(&row, "examples")?,
+            })
+        })
+        .transpose()
     }
 
     /// The history of a domain, or of one item of it, the last decision first.
