@@ -130,10 +130,17 @@ impl Source {
         catalogue.operators = objects::operators(&next())?;
         catalogue.casts = objects::casts(&next())?;
         catalogue.types = types.objects();
-        catalogue.shadowing = relations::shadowing(&namesakes, &catalogue)?;
         for row in next() {
-            catalogue.extensions.push(Record::read(&row)?.text(0));
+            let extension = Record::read(&row)?;
+            let name = extension.text(0);
+            // Last on the path, so that its operators are found, as where the text was written: `=` of two `citext` would
+            // otherwise be that of two texts, without a word.
+            let home = extension.optional(1).filter(|_| airlock_gate::is_vetted_extension(&name));
+            let new = home.filter(|home| !catalogue.search_path.contains(home));
+            catalogue.search_path.extend(new);
+            catalogue.extensions.push(name);
         }
+        catalogue.shadowing = relations::shadowing(&namesakes, &catalogue)?;
         Ok(catalogue)
     }
 

@@ -174,7 +174,8 @@ impl Source {
             }
             let about: Vec<&Power> = powers.iter().filter(|power| power.check == claim.name).collect();
             let joined = |of: fn(&Power) -> &str| {
-                let texts: Vec<String> = about.iter().map(|power| of(power).to_owned()).collect();
+                let mut texts: Vec<String> = about.iter().map(|power| of(power).to_owned()).collect();
+                texts.dedup();
                 reader::some(&texts, "; ")
             };
             let (found, remedy) = (joined(|power| &power.found), joined(|power| &power.remedy));

@@ -333,3 +333,36 @@ async fn a_hundred_thousand_columns_are_read() {
     assert_eq!(catalogue.len(), 1_000);
     assert_eq!(catalogue.iter().map(|relation| relation.columns.len()).sum::<usize>(), 100_000);
 }
+
+#[tokio::test]
+async fn operators_of_vetted_extensions_mean_what_they_mean_to_others() {
+    let server = Postgres::start();
+    server.psql(
+        "CREATE ROLE reader LOGIN; CREATE SCHEMA sales; CREATE SCHEMA tools; CREATE SCHEMA risky; CREATE SCHEMA locked;
+         GRANT USAGE ON SCHEMA sales, tools, risky TO reader;
+         CREATE EXTENSION citext; CREATE EXTENSION pg_trgm SCHEMA tools; CREATE EXTENSION dblink SCHEMA risky;
+         CREATE EXTENSION btree_gist; CREATE EXTENSION ltree SCHEMA locked;
+         CREATE TABLE sales.people(name text, email public.citext); INSERT INTO sales.people VALUES ('Ann', 'Ann@x.io');
+         GRANT SELECT ON sales.people TO reader; CREATE TABLE public.unlisted(id int); GRANT SELECT ON public.unlisted TO reader;
+         CREATE FUNCTION public.upper(public.citext) RETURNS text LANGUAGE sql AS 'SELECT 1::text';",
+    );
+    let source = Source::connect(SourceConfig::new(server.url("reader"))).await.unwrap();
+    let catalogue = source.catalogue(&Scope::schemas(["sales"])).await.unwrap();
+    assert_eq!(catalogue.search_path, ["sales", "public", "tools"]);
+    assert_eq!(listed(&catalogue), ["sales.people"]);
+    let options = RunOptions { search_path: catalogue.search_path.clone(), ..RunOptions::default() };
+    let gate = Gate::new(Arc::new(catalogue), Policy::default());
+    for sql in [
+        "SELECT name FROM people WHERE email = 'ANN@X.IO'",
+        "SELECT name FROM people WHERE name % 'Ann' AND similarity(name, 'Ann') = 1 ORDER BY name <-> 'Ann'",
+    ] {
+        let approved = gate.check(sql).unwrap_or_else(|rejection| panic!("{sql}: {rejection}"));
+        let result =
+            source.run(&approved, &options).await.unwrap_or_else(|failure| panic!("{sql}: {failure:?}"));
+        assert_eq!(result.rows, [["Ann"]], "{sql}");
+    }
+    for sql in ["SELECT * FROM unlisted", "SELECT * FROM public.unlisted", "SELECT upper(email) FROM people"]
+    {
+        assert!(gate.check(sql).is_err(), "{sql}");
+    }
+}

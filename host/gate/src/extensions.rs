@@ -17,6 +17,9 @@ enum Functions {
 use Functions::{Only, Prefixed};
 
 const VETTED: &[Vetted] = &[
+    // Index support for ordinary types: distances, which are called by their operator.
+    Vetted { name: "btree_gin", functions: Only(&[]) },
+    Vetted { name: "btree_gist", functions: Only(&[]) },
     Vetted {
         name: "citext",
         functions: Only(&[
@@ -116,6 +119,21 @@ const VETTED: &[Vetted] = &[
         ]),
     },
     Vetted {
+        name: "isn",
+        // Not isn_weak: it changes a setting of the session.
+        functions: Only(&[
+            "is_valid",
+            "isbn",
+            "isbn13",
+            "ismn",
+            "ismn13",
+            "issn",
+            "issn13",
+            "make_valid",
+            "upc",
+        ]),
+    },
+    Vetted {
         name: "ltree",
         functions: Only(&["index", "lca", "ltree2text", "nlevel", "subltree", "subpath", "text2ltree"]),
     },
@@ -123,6 +141,8 @@ const VETTED: &[Vetted] = &[
         name: "pg_trgm",
         functions: Only(&["show_trgm", "similarity", "strict_word_similarity", "word_similarity"]),
     },
+    // Not crypt and gen_salt, nor what derives keys: a text sets how long they compute.
+    Vetted { name: "pgcrypto", functions: Only(&["digest", "gen_random_uuid", "hmac"]) },
     Vetted {
         name: "postgis",
         functions: Prefixed(
@@ -143,6 +163,7 @@ const VETTED: &[Vetted] = &[
             &["box2d", "box3d", "geography", "geometry", "geometrytype"],
         ),
     },
+    Vetted { name: "seg", functions: Only(&["seg_center", "seg_lower", "seg_size", "seg_upper"]) },
     Vetted {
         name: "timescaledb",
         functions: Only(&[
@@ -192,11 +213,9 @@ const VETTED: &[Vetted] = &[
     },
 ];
 
-/// Functions of extensions that are not vetted as a whole but whose overload of an allowed name is the same function.
-const HARMLESS_OVERLOADS: &[(&str, &str)] = &[("pgcrypto", "gen_random_uuid")];
-
-/// Whether the extension is vetted.
-pub(crate) fn is_vetted(extension: &str) -> bool {
+/// Whether the extension is vetted: its operators, casts and types may be used, and the functions of it that only compute.
+#[must_use]
+pub fn is_vetted(extension: &str) -> bool {
     VETTED.iter().any(|vetted| vetted.name == extension)
 }
 
@@ -210,11 +229,6 @@ pub(crate) fn allows(extension: &str, function: &str) -> bool {
                     && !except.iter().any(|part| function.contains(part))
         }
     })
-}
-
-/// Whether an overload of an allowed name by this extension changes nothing.
-pub(crate) fn is_harmless_overload(extension: &str, function: &str) -> bool {
-    is_vetted(extension) || HARMLESS_OVERLOADS.contains(&(extension, function))
 }
 
 #[cfg(test)]
@@ -232,6 +246,11 @@ mod tests {
             ("postgis", "postgis_full_version", false),
             ("dblink", "dblink", false),
             ("pgcrypto", "crypt", false),
+            ("pgcrypto", "pgp_sym_encrypt", false),
+            ("pgcrypto", "digest", true),
+            ("isn", "isn_weak", false),
+            ("isn", "isbn13", true),
+            ("btree_gist", "int4_dist", false),
         ] {
             assert_eq!(allows(extension, function), want, "{extension}.{function}");
         }

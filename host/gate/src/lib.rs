@@ -37,6 +37,7 @@ mod vocabulary;
 mod walk;
 
 pub use approved::{Approved, RowLimit};
+pub use extensions::is_vetted as is_vetted_extension;
 pub use facts::{ComparedLiteral, Facts};
 pub use gate::{Gate, canonical, outline};
 pub use outline::{Node, NodeKind};

@@ -143,7 +143,8 @@ impl Vocabulary {
                 .flatten()
                 .filter_map(|shown| self.outside_type(shown))
                 .collect();
-            if outside.is_empty() {
+            // Where no unqualified name is looked for, it is met by none.
+            if outside.is_empty() && self.visible(&operator.schema) {
                 self.overloaded_operators.insert(operator.name.clone());
             }
             self.operated.extend(outside.iter().cloned());
@@ -382,7 +383,7 @@ fn verdict(function: &FunctionObject, policy: &Policy) -> Verdict {
     }
     match function.extension.as_deref() {
         Some(extension) if extensions::allows(extension, &function.name) => Verdict::Allowed,
-        Some(extension) if extensions::is_harmless_overload(extension, &function.name) => Verdict::Harmless,
+        Some(extension) if extensions::is_vetted(extension) => Verdict::Harmless,
         _ => Verdict::Refused,
     }
 }

@@ -78,6 +78,13 @@ impl Administrator {
     pub async fn plan(&self, role: &Role) -> Result<Plan, SetupError> {
         plan(&self.client, role).await
     }
+
+    /// The connection string of a role, its password included: to be shown once or written where only its user reads.
+    #[must_use]
+    pub fn url_of(&self, role: &Role) -> String {
+        let password = role.password.reveal();
+        spell(&self.target.for_role(&role.name, password), password)
+    }
 }
 
 /// Carries out a plan, each statement given to `show` first, and proves the role.
@@ -115,8 +122,9 @@ pub async fn set_up(
     if !failed.is_empty() {
         return Err(SetupError::Unproven { role: name.clone(), failed });
     }
-    let known = proof == Proof::Connecting && untried.is_none();
-    let reader_url = known.then(|| spell(&reader, plan.role.password.reveal()));
+    // A password that was made up here is told even if nobody could connect with it yet: nobody else knows it.
+    let known = proof == Proof::Connecting && (untried.is_none() || plan.sets_password());
+    let reader_url = known.then(|| admin.url_of(&plan.role));
     Ok(Done { reader_url, refused, proven, unread, untried })
 }
 

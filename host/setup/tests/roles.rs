@@ -170,7 +170,10 @@ async fn relations_of_several_owners_are_granted_as_far_as_it_goes_and_the_rest_
              CREATE TABLE mixed.mine (id int); ALTER TABLE mixed.mine OWNER TO boss;
              CREATE TABLE mixed.hers (id int); ALTER TABLE mixed.hers OWNER TO anna;
              -- A right without the right to hand it on: PostgreSQL warns and grants nothing.
-             CREATE TABLE mixed.seen (id int); ALTER TABLE mixed.seen OWNER TO berta; GRANT SELECT ON mixed.seen TO boss;",
+             CREATE TABLE mixed.seen (id int); ALTER TABLE mixed.seen OWNER TO berta; GRANT SELECT ON mixed.seen TO boss;
+             -- What the administrator may not even look into.
+             CREATE SCHEMA closed AUTHORIZATION anna; CREATE TABLE closed.hers (id int); ALTER TABLE closed.hers OWNER TO anna;
+             CREATE VIEW closed.over AS SELECT * FROM mixed.seen; ALTER VIEW closed.over OWNER TO anna;",
         )
         .await
         .unwrap();
@@ -201,6 +204,26 @@ async fn relations_of_several_owners_are_granted_as_far_as_it_goes_and_the_rest_
     let left: Vec<&Statement> = again.to_do().filter(|statement| statement.needed).collect();
     assert_eq!(left, Vec::<&Statement>::new());
     assert_eq!(proven(&postgres, &again).await, Vec::<String>::new());
+
+    let only = ["hers", "over"].map(|name| TableRef::new("closed", name));
+    let role = Role::reader("reader", Secret::new("pw"), "postgres", Reach::Only(only.to_vec()));
+    for statement in plan(&boss, &role).await.unwrap().to_do().filter(|statement| statement.needed) {
+        admin
+            .batch_execute(&format!("SET ROLE {}; {}; RESET ROLE", statement.run_as, statement.sql))
+            .await
+            .unwrap();
+    }
+    let again = plan(&boss, &role).await.unwrap();
+    assert_eq!(
+        again.to_do().filter(|statement| statement.needed).count(),
+        0,
+        "what is there is seen to be there"
+    );
+    let wrong = proven(&postgres, &again).await;
+    assert!(
+        matches!(wrong.as_slice(), [only] if only.contains("read closed.over gave: permission denied for table seen")),
+        "a view whose owner may not read what it shows is told: {wrong:?}"
+    );
     postgres.stop().await.unwrap();
 }
 

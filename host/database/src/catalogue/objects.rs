@@ -61,7 +61,14 @@ SELECT sn.nspname, s.typname, tn.nspname, t.typname, k.castcontext, fn.nspname, 
  WHERE sn.nspname <> 'pg_catalog' OR tn.nspname <> 'pg_catalog' OR fn.nspname <> 'pg_catalog'
  ORDER BY 1, 2, 3, 4";
 
-pub(super) const EXTENSIONS: &str = "SELECT extname FROM pg_catalog.pg_extension ORDER BY extname";
+/// Each with the schema of its objects, where the reader may use that and it is not PostgreSQL's own.
+pub(super) const EXTENSIONS: &str = "\
+SELECT x.extname, n.nspname
+  FROM pg_catalog.pg_extension x
+  LEFT JOIN pg_catalog.pg_namespace n
+         ON n.oid = x.extnamespace AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'airlock')
+        AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+ ORDER BY x.extname";
 
 pub(super) fn functions(rows: &[DataRowBody]) -> Result<Vec<FunctionObject>, DatabaseError> {
     rows.iter()

@@ -300,8 +300,8 @@ pub const CLAIMS: &[Claim] = &[
         tried: "EXECUTE on functions that write, signal, wait, lock, run a text as SQL or reach another server",
         since: 0,
         look: "SELECT CASE a.grantee WHEN 0 THEN 'advice' ELSE 'broken' END, g.who || ' may call ' || p.oid::regprocedure::text,
-                CASE a.grantee WHEN 0 THEN '`airlock setup --harden` prints and runs what closes all of these; this one: ' ELSE '' END
-                || 'REVOKE EXECUTE ON FUNCTION ' || p.oid::regprocedure::text || ' FROM ' || g.q
+                CASE a.grantee WHEN 0 THEN '`airlock setup --harden` prints and runs what closes all of these'
+                ELSE 'REVOKE EXECUTE ON FUNCTION ' || p.oid::regprocedure::text || ' FROM ' || g.q END
             FROM pg_proc p
             CROSS JOIN LATERAL aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a JOIN grantee g ON g.oid = a.grantee
             WHERE p.oid IN (SELECT harmful FROM harmful) ORDER BY a.grantee = 0, p.proname",

@@ -37,6 +37,10 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
     let plan = admin.plan(&role).await?;
     if setup.print {
         plan.print(&mut std::io::stdout().lock())?;
+        if plan.sets_password() {
+            let url = admin.url_of(&plan.role);
+            eprintln!("\n{}", configuration("once they were run", &pack.settings.source, &url));
+        }
         return Ok(Exit::Done);
     }
     tell_what_comes(&plan);
@@ -95,8 +99,9 @@ fn tell(plan: &Plan, done: &Done, source: &str) -> anyhow::Result<()> {
     }
     match &done.reader_url {
         Some(url) if !plan.role_exists || plan.role.rotate => {
-            output::line("\nPut this into the configuration; the password is not shown again:\n")?;
-            output::line(format!("[sources.{source}]\nurl = {}", toml::Value::from(url.as_str())))?;
+            let refused = done.refused.iter().any(|refused| refused.statement.sets_password());
+            let when = if refused { "once the role is as it must be" } else { "now" };
+            output::line(format!("\n{}", configuration(when, source, url)))?;
         }
         _ if plan.role_exists => {
             output::line(format!(
@@ -118,6 +123,14 @@ fn tell(plan: &Plan, done: &Done, source: &str) -> anyhow::Result<()> {
         open.iter().try_for_each(output::line)?;
     }
     Ok(())
+}
+
+/// What an operator writes into the configuration for a new password.
+fn configuration(when: &str, source: &str, url: &str) -> String {
+    let url = toml::Value::from(url);
+    format!(
+        "Put this into the configuration {when}; the password is not shown again:\n\n[sources.{source}]\nurl = {url}"
+    )
 }
 
 /// Whether PostgreSQL takes a name for a role, and a person reads the name that is there.

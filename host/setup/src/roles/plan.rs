@@ -76,6 +76,12 @@ impl Plan {
         self.statements.iter().filter(|statement| !statement.unchanged)
     }
 
+    /// Whether it gives the role a password.
+    #[must_use]
+    pub fn sets_password(&self) -> bool {
+        self.to_do().any(Statement::sets_password)
+    }
+
     /// Statements that take back what touches other users of the database.
     pub fn to_undo(&self) -> impl Iterator<Item = &str> {
         self.to_do().filter_map(|statement| statement.undo.as_deref())

@@ -46,9 +46,15 @@ impl Statement {
         Self { undo: Some(undo), ..self }
     }
 
+    /// Whether it gives the role its password.
+    #[must_use]
+    pub fn sets_password(&self) -> bool {
+        self.sql.contains(" PASSWORD ")
+    }
+
     /// What is being done, for errors. A statement that sets a password holds its verifier, which has no business there.
     pub(super) fn doing(&self) -> String {
-        match self.sql.contains(" PASSWORD ") {
+        match self.sets_password() {
             true => self.why.to_owned(),
             false => format!("{} (`{}`)", self.why, self.sql),
         }
