@@ -4,6 +4,7 @@
 //! against the catalogue and the gate.
 
 mod bind;
+pub mod draft;
 mod evaluation;
 mod files;
 mod glossary;

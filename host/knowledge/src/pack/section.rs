@@ -165,7 +165,7 @@ impl<'a> Section<'a> {
     /// A list of texts, each of at most `limit` characters; equal ones are a finding. Absent: empty.
     pub(crate) fn texts(&mut self, key: &'static str, limit: usize, most: usize) -> Vec<Located<String>> {
         let texts = self.list(key, limit, most, Place::Prose, false);
-        self.without_repeats(key, texts)
+        self.without_repeats(key, texts, str::to_lowercase)
     }
 
     /// A list of texts that may repeat. Absent: empty.
@@ -181,7 +181,8 @@ impl<'a> Section<'a> {
     /// A list of names; one name alone may be written without the brackets. Absent: empty.
     pub(crate) fn names(&mut self, key: &'static str, limit: usize, most: usize) -> Vec<Located<String>> {
         let names = self.list(key, limit, most, Place::Identifier, true);
-        self.without_repeats(key, names)
+        // PostgreSQL tells `Orders` from `orders`.
+        self.without_repeats(key, names, str::to_owned)
     }
 
     fn list(
@@ -205,10 +206,15 @@ impl<'a> Section<'a> {
         items.into_iter().take(most).filter_map(|item| self.text_of(item, key, limit, place)).collect()
     }
 
-    fn without_repeats(&self, key: &str, items: Vec<Located<String>>) -> Vec<Located<String>> {
+    fn without_repeats(
+        &self,
+        key: &str,
+        items: Vec<Located<String>>,
+        same: fn(&str) -> String,
+    ) -> Vec<Located<String>> {
         let mut seen = BTreeSet::new();
         let (kept, repeated): (Vec<_>, Vec<_>) =
-            items.into_iter().partition(|item| seen.insert(item.value.to_lowercase()));
+            items.into_iter().partition(|item| seen.insert(same(&item.value)));
         for item in repeated {
             let what = format!("`{}` lists `{}` twice", self.path(key), shorten(&item.value, 60));
             self.findings.add(&item.spot, what, "write it once");
