@@ -13,15 +13,19 @@ const STAGES: [&str; 8] =
     ["planner", "linker", "generator", "composer", "repair", "answerer", "distill", "domain"];
 
 /// An author's empty folder.
-struct Author(tempfile::TempDir);
+struct Author {
+    folder: tempfile::TempDir,
+    /// Programs of other languages, found before those of the machine.
+    tools: Option<PathBuf>,
+}
 
 impl Author {
     fn new() -> Self {
-        Self(tempfile::Builder::new().prefix("author").tempdir().unwrap())
+        Self { folder: tempfile::Builder::new().prefix("author").tempdir().unwrap(), tools: None }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     /// A command in the folder, as if nobody here built anything: cargo's variables for this workspace are not an author's. What is
@@ -40,7 +44,11 @@ impl Author {
             }
         }
         let kept = components().parent().unwrap().join("kit-projects");
-        command.current_dir(self.0.path()).env("CARGO_TARGET_DIR", kept);
+        command.current_dir(self.folder.path()).env("CARGO_TARGET_DIR", kept);
+        if let Some(tools) = &self.tools {
+            let path = std::env::var("PATH").unwrap_or_default();
+            command.env("PATH", format!("{}:{path}", tools.display()));
+        }
         command
     }
 
@@ -64,6 +72,22 @@ impl Author {
     }
 }
 
+/// A project of a template: built, checked, and held to the cases of its stage and its own.
+fn keeps_its_cases(author: &Author, name: &str, bytes: std::ops::Range<u64>) {
+    let built = author.done(&["build", name]).remove(0);
+    assert!(bytes.contains(&built["bytes"].as_u64().unwrap()), "{name}: {built}");
+    let checked = author.done(&["check", &format!("{name}/{name}.wasm")]).remove(0);
+    let lines = checked["checks"].as_array().unwrap().iter();
+    let checks: Vec<&str> = lines.map(|line| line["check"].as_str().unwrap()).collect();
+    let all = ["file", "contract", "imports", "exports", "grant", "start", "limits", "determinism"];
+    assert_eq!(checks, all, "{name}");
+    let tested = author.done(&["test", name]);
+    let summary = tested.last().unwrap();
+    assert_eq!(summary["passed"], summary["cases"], "{name}");
+    // The author's own cases are among them.
+    assert!(tested.iter().any(|line| line["case"].as_str().is_some_and(|case| case.contains(' '))), "{name}");
+}
+
 #[test]
 fn every_template_builds_and_keeps_the_cases_of_its_stage() {
     let author = Author::new();
@@ -78,27 +102,36 @@ fn every_template_builds_and_keeps_the_cases_of_its_stage() {
             .output()
             .unwrap();
         assert!(tests.status.success(), "{stage}: {}", String::from_utf8_lossy(&tests.stdout));
-        let built = author.done(&["build", &name]).remove(0);
-        let bytes = built["bytes"].as_u64().unwrap();
-        assert!((1_000..1_000_000).contains(&bytes), "{stage}: {built}");
-        let file = format!("{name}/{name}.wasm");
-        let checked = author.done(&["check", &file]).remove(0);
-        let checks: Vec<&str> = checked["checks"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|line| line["check"].as_str().unwrap())
-            .collect();
-        let all = ["file", "contract", "imports", "exports", "grant", "start", "limits", "determinism"];
-        assert_eq!(checks, all, "{stage}");
-        let tested = author.done(&["test", &name]);
-        let summary = tested.last().unwrap();
-        assert_eq!(summary["passed"], summary["cases"], "{stage}");
-        // The author's own cases are among them.
-        assert!(
-            tested.iter().any(|line| line["case"].as_str().is_some_and(|case| case.contains(' '))),
-            "{stage}"
-        );
+        keeps_its_cases(&author, &name, 1_000..1_000_000);
+    }
+}
+
+/// `cargo xtask languages` fetches the tools; where it could not, this says so and is skipped.
+#[test]
+fn templates_of_other_languages_build_and_keep_the_cases_of_their_stage() {
+    let tools = components().parent().unwrap().join("languages");
+    let mut author = Author::new();
+    author.tools = Some(tools.join("python/bin"));
+    for (language, tool) in
+        [("python", "python/bin/componentize-py"), ("javascript", "javascript/node_modules")]
+    {
+        if !tools.join(tool).exists() {
+            eprintln!(
+                "SKIPPED: there is no {}; `cargo xtask languages` says why",
+                tools.join(tool).display()
+            );
+            continue;
+        }
+        for stage in ["repair", "domain"] {
+            let name = format!("acme-{language}-{stage}");
+            author.done(&["new", &name, "--stage", stage, "--language", language]);
+            if language == "javascript" {
+                // What `npm install` puts there.
+                std::os::unix::fs::symlink(tools.join(tool), author.path(&name).join("node_modules"))
+                    .unwrap();
+            }
+            keeps_its_cases(&author, &name, 5_000_000..30_000_000);
+        }
     }
 }
 

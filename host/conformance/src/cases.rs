@@ -142,7 +142,8 @@ fn tomorrow(input: &Value) -> Value {
 /// Ordinary things that happen to one stage and not to another.
 fn variations(interface: &str, function: &str) -> Vec<(&'static str, Value)> {
     let turn = json!({"question": QUESTION, "sql": SQL, "answer": "Harbour made 41 loans."});
-    let failure = scene::input("repair", "run").map(|input| input["failure"].clone()).unwrap_or_default();
+    let of_repair = |field: &str| scene::input("repair", "run").and_then(|input| input.get(field).cloned());
+    let failure = of_repair("failure");
     let probe = json!({
         "column": {"table": {"schema": "public", "name": "loans"}, "column": "status"},
         "literal": "out", "spellings": ["OUT"], "rows_without": null,
@@ -160,7 +161,7 @@ fn variations(interface: &str, function: &str) -> Vec<(&'static str, Value)> {
                 "after-a-failure",
                 json!({
                     "instructions": "Use branch_name.",
-                    "attempts": scene::input("repair", "run").map(|input| input["attempts"].clone()),
+                    "attempts": of_repair("attempts"),
                 }),
             ),
             ("follow-up", json!({"question": "And in August?", "prior": turn})),

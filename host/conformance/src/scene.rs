@@ -65,14 +65,17 @@ fn failure() -> Value {
     json!({
         "error_type": "unknown_column", "message": "column b.name does not exist",
         "hint": "Perhaps you meant to reference the column \"b.branch_name\".", "sqlstate": "42703",
-        "position": 8, "repairable": true, "sql": SQL.replacen("b.branch_name", "b.name", 1),
+        "position": 8, "repairable": true, "sql": failing_sql(),
     })
 }
 
+fn failing_sql() -> String {
+    SQL.replacen("b.branch_name", "b.name", 1)
+}
+
 fn attempt() -> Value {
-    let failure = failure();
     json!({
-        "sql": failure["sql"], "origin": "generator", "failure": failure, "row_count": null, "duration_ms": 12,
+        "sql": failing_sql(), "origin": "generator", "failure": failure(), "row_count": null, "duration_ms": 12,
     })
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::component::{Encoded, encode, interfaces, is_module, short_name};
 use crate::error::KitError;
 use crate::project::{Build, BuildCommand, Project};
-use crate::toolchain::{TARGET, Toolchain, cargo_home, sha256};
+use crate::toolchain::{TARGET, Toolchain, cargo_home, remapped, sha256};
 
 /// A component that was built.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -104,9 +104,11 @@ fn cargo(project: &Project) -> Result<PathBuf, KitError> {
     let folder = &project.folder;
     let toolchain = Toolchain::find()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| folder.join("target"), PathBuf::from);
-    let mut command = toolchain.cargo(folder, &[(cargo_home(), "cargo"), (folder.clone(), "")]);
-    command.args(["build", "--lib", "--release", "--target", TARGET, "--target-dir"]).arg(&target);
-    command.arg("--message-format=json-render-diagnostics");
+    let mut command = toolchain.cargo(folder, &[(cargo_home(), "cargo")]);
+    command.args(["rustc", "--lib", "--release", "--target", TARGET, "--target-dir"]).arg(&target);
+    command.arg("--message-format=json-render-diagnostics").arg("--");
+    // Of this crate alone: flags of all would make every project compile what they share anew.
+    command.args(remapped(&[(folder.clone(), "")]));
     let missing = |source| KitError::Program {
         program: "cargo".to_owned(),
         source,

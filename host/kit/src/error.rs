@@ -34,7 +34,7 @@ pub enum KitError {
         stage: String,
         /// The language.
         language: String,
-        /// Languages that have one.
+        /// The languages, and the stages that each has one for.
         known: String,
     },
     /// Something is there already.

@@ -82,7 +82,7 @@ impl NewProject {
             return Err(KitError::NoTemplate {
                 stage: stage.stage.to_owned(),
                 language: self.language.clone(),
-                known: languages(stage.stage).into_iter().collect::<Vec<_>>().join(", "),
+                known: all_templates(),
             });
         }
         let path = sdk.map_or_else(|| SDK_FOLDER.to_owned(), |sdk| sdk.display().to_string());
@@ -118,6 +118,18 @@ pub fn languages(stage: &str) -> BTreeSet<String> {
         (parts.next() == Some(stage)).then(|| language.to_owned())
     };
     TEMPLATES.iter().filter_map(|(name, _)| language(name)).collect()
+}
+
+/// Every template there is, for messages: `javascript for domain, repair; ..`.
+fn all_templates() -> String {
+    let mut known: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for stage in stages::STAGES {
+        for language in languages(stage.stage) {
+            known.entry(language).or_default().push(stage.stage);
+        }
+    }
+    let lines = known.iter().map(|(language, stages)| format!("{language} for {}", stages.join(", ")));
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 /// What a project carries of ours.
@@ -190,6 +202,10 @@ mod tests {
                     }
                 }
                 assert!(folder.join("vendor/wit/types.wit").is_file());
+                assert!(
+                    !folder.join("vendor/wit/released").exists(),
+                    "of older contracts an author knows nothing"
+                );
                 made += 1;
             }
         }
@@ -214,6 +230,11 @@ mod tests {
             wrong.create().unwrap_err();
             assert!(!other.exists());
         }
+        let error = wanted(&other, "planner", "python").create().unwrap_err().to_string();
+        assert!(
+            error.contains("javascript for repair, domain; python for repair, domain; rust for planner,"),
+            "{error}"
+        );
         let sdk = NewProject { sdk: Some(here.path().to_owned()), ..wanted(&other, "repair", RUST) };
         assert!(matches!(sdk.create(), Err(KitError::Sdk(_))));
         assert!(!other.exists());

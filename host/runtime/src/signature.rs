@@ -98,7 +98,7 @@ pub enum SignatureProblem {
     #[error("it is signed by {key}, which `plugins.trusted_keys` does not name")]
     UnknownKey {
         /// The key.
-        key: TrustedKey,
+        key: Box<TrustedKey>,
     },
     /// The signature is not of this statement.
     #[error("its signed statement was altered, or signed with another key than it names")]
@@ -190,7 +190,7 @@ impl SignaturePolicy {
         }
         let signed = Signed::read(signature.ok_or(SignatureProblem::Missing)?)?;
         if !self.trusted.contains(&signed.key) {
-            return Err(SignatureProblem::UnknownKey { key: signed.key });
+            return Err(SignatureProblem::UnknownKey { key: Box::new(signed.key) });
         }
         if !signed.is_genuine() {
             return Err(SignatureProblem::Forged);
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(admit(&own, found, None), SignatureProblem::Missing);
         assert_eq!(
             admit(&own, found, Some(&file(&own, 2))),
-            SignatureProblem::UnknownKey { key: key(2).public() }
+            SignatureProblem::UnknownKey { key: Box::new(key(2).public()) }
         );
         // Another's statement under the name of a trusted key.
         let renamed = file(&own, 2).replace(&key(2).public().to_string(), &key(1).public().to_string());

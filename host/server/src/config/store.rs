@@ -8,6 +8,8 @@ use airlock_setup::store::DUTIES;
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::wrong::in_words;
+
 /// The section as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -148,9 +150,8 @@ pub fn read(file: &Path) -> Result<BTreeMap<String, Secret>, StoreConfigError> {
     if mode & 0o077 != 0 {
         tracing::warn!(file = %file.display(), "others may read the passwords of the store: chmod 600");
     }
-    // The parser's own message would show the line, and the line a password.
     let wrong = |what: String| StoreConfigError::Wrong(file.to_owned(), what);
-    let table: toml::Table = toml::from_str(&text).map_err(|_| wrong("it is not TOML".to_owned()))?;
+    let table: toml::Table = toml::from_str(&text).map_err(|error| wrong(in_words(error, &text)))?;
     let mut passwords = BTreeMap::new();
     for (duty, value) in table {
         if !DUTIES.contains(&duty.as_str()) {
@@ -235,7 +236,7 @@ mod tests {
         let error = given(&[]).unwrap_err().to_string();
         assert!(error.contains("`janitor`") && error.contains("AIRLOCK_STORE_JANITOR_PASSWORD"), "{error}");
         for (bad, want) in
-            [("log = 1", "`log`"), ("logg = \"secret\"", "`logg`"), ("log = \"secret", "not TOML")]
+            [("log = 1", "`log`"), ("logg = \"secret\"", "`logg`"), ("log = \"secret", "line 1, column")]
         {
             std::fs::write(&file, bad).unwrap();
             let error = given(&[]).unwrap_err().to_string();

@@ -69,8 +69,17 @@ impl Desk {
             }
         };
         let worse = verified.as_ref().is_some_and(|verified| !verified.regressions.is_empty());
+        let _copies = self.copying.lock().await;
+        if !worse || swap.force {
+            // Before the lock that a way back takes: that does not wait for a slow disk.
+            if let Err(error) = self.keep(&candidate).await {
+                return Reply::Failed {
+                    why: format!("the component cannot be kept, so nothing was changed: {error}"),
+                };
+            }
+        }
         // Taken only now: a way back never waits for golden cases.
-        let _one = self.changing.lock().await;
+        let one = self.changing.lock().await;
         let from = self.host.registry().current().serving(*stage, scope).cloned();
         let digest = |component: &Component| component.digest();
         if from.as_ref().map(digest) != set.serving(*stage, scope).map(digest) {
@@ -99,13 +108,17 @@ impl Desk {
             verified,
             forced: worse && swap.force,
         };
-        if let Err(error) = self.record(&change, &candidate, by) {
+        if let Err(error) = self.record(&change, by) {
             return Reply::Failed { why: format!("the swap cannot be kept, so it was not made: {error}") };
         }
-        match self.host.swap(*stage, scope, component) {
-            Ok(_) => Reply::Swapped(change),
-            Err(error) => refused(error.to_string()),
+        if let Err(error) = self.host.swap(*stage, scope, component) {
+            return refused(error.to_string());
         }
+        drop(one);
+        let history = self.history.clone();
+        // A bug in there would leave files behind; the swap is made.
+        let _ = tokio::task::spawn_blocking(move || super::prune(&history)).await;
+        Reply::Swapped(change)
     }
 
     /// Reads and compiles on a thread that may block.
@@ -124,6 +137,14 @@ impl Desk {
         }
     }
 
+    /// A copy for the host's next start.
+    async fn keep(&self, candidate: &Candidate) -> std::io::Result<()> {
+        let (history, digest) = (self.history.clone(), candidate.component.digest());
+        let (bytes, signature) = (candidate.bytes.clone(), candidate.signature.clone());
+        let kept = tokio::task::spawn_blocking(move || history.keep(digest, &bytes, signature.as_deref()));
+        kept.await.map_err(std::io::Error::other)?
+    }
+
     fn shadow(&self, swap: &Swap, candidate: &Candidate, runs: u32) -> Reply {
         if !can_be_shadowed(swap.stage) {
             return refused(format!(
@@ -139,9 +160,7 @@ impl Desk {
     }
 
     /// On disk before it is made: a host that dies now comes back with the new one.
-    fn record(&self, change: &Swapped, candidate: &Candidate, by: String) -> std::io::Result<()> {
-        let signature = candidate.signature.as_deref();
-        self.history.keep(candidate.component.digest(), &candidate.bytes, signature)?;
+    fn record(&self, change: &Swapped, by: String) -> std::io::Result<()> {
         if change.forced {
             tracing::warn!(
                 stage = %change.stage, domains = %change.domains, component = change.to.component, by,
@@ -167,8 +186,8 @@ impl Desk {
         };
         tracing::warn!(%stage, domains = %scope, by, "an operator went back to what served before");
         let event = Event::RolledBack { from: from.clone(), to: to.clone() };
-        Journal(self.history.clone()).write(&entry(stage, scope, by, event));
-        Reply::RolledBack(RolledBack { stage, domains: scope.clone(), from, to })
+        let unwritten = Journal(self.history.clone()).write(&entry(stage, scope, by, event));
+        Reply::RolledBack(RolledBack { stage, domains: scope.clone(), from, to, unwritten })
     }
 }
 

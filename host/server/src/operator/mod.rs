@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_pipeline::{Host, Quarantined, ShadowReport, Witness};
-use anyhow::Context;
 use jiff::Timestamp;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
@@ -19,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use crate::boot;
 use crate::config::Config;
-use crate::plugins::{Entry, Event, History, Listed, Reviewed};
+use crate::plugins::{Entry, Event, History, Ledger, Listed, Reviewed};
 use socket::Socket;
 
 pub use client::{ask, nobody};
@@ -37,6 +36,8 @@ struct Desk {
     host: Arc<Host>,
     reviewed: Reviewed,
     history: Arc<History>,
+    /// Copies of components are made and removed one at a time: taken before `changing`, and never by a way back.
+    copying: Mutex<()>,
     /// One change at a time.
     changing: Mutex<()>,
 }
@@ -62,12 +63,14 @@ impl Operator {
     pub fn open(config: &Config, host: &Arc<Host>) -> anyhow::Result<Self> {
         let socket = Socket::bind(&config.operator_socket)?;
         let history = Arc::new(History::open(&config.data)?);
+        prune(&history);
         let witness: Arc<dyn Witness> = Arc::new(Journal(Arc::clone(&history)));
         host.witness(&witness);
         let desk = Desk {
             host: Arc::clone(host),
             reviewed: boot::reviewed(config),
             history,
+            copying: Mutex::new(()),
             changing: Mutex::new(()),
         };
         Ok(Self { socket, desk: Arc::new(desk) })
@@ -96,6 +99,9 @@ impl Heard {
         let journal = Journal(Arc::clone(&self.desk.history));
         for report in self.desk.host.shadows().end() {
             journal.shadowed(&report);
+        }
+        if let Err(error) = self.desk.history.settle() {
+            tracing::error!(%error, "the history of components could not be written: the next host does not know all that happened");
         }
     }
 }
@@ -177,18 +183,30 @@ impl Desk {
     }
 }
 
+/// Removes the copies that the history has no use for any more.
+fn prune(history: &History) {
+    match history.entries() {
+        Ok(entries) => history.prune(&Ledger::of(&entries).needed()),
+        Err(error) => {
+            tracing::warn!(error = format!("{error:#}"), "copies that nobody needs may stay");
+        }
+    }
+}
+
 /// Writes what the host does by itself into the history.
 struct Journal(Arc<History>);
 
 impl Journal {
-    fn write(&self, entry: &Entry) {
-        if let Err(error) = self.0.append(entry).context("the history of components cannot be written") {
-            tracing::error!(
-                error = format!("{error:#}"),
-                ?entry,
-                "what just happened will not outlive this host"
-            );
-        }
+    /// Writes an entry; why it is not on disk, if it is not. Then it is written with the next one, or when the host stops.
+    fn write(&self, entry: &Entry) -> Option<String> {
+        let error = self.0.append_or_owe(entry).err()?;
+        tracing::error!(
+            %error,
+            stage = %entry.stage,
+            domains = %entry.domains,
+            "the history of components cannot be written: a host that dies now does not know what just happened"
+        );
+        Some(error.to_string())
     }
 }
 

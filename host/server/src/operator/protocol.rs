@@ -158,6 +158,9 @@ pub struct RolledBack {
     pub from: Option<Served>,
     /// What serves now.
     pub to: Option<Served>,
+    /// Why this is not on disk, when it is not: a host that dies before it is comes back with what served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwritten: Option<String>,
 }
 
 /// What serves now.

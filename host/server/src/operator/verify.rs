@@ -112,6 +112,10 @@ fn read(file: &Path) -> Result<Vec<GoldenCase>, Unverified> {
         Unverified::Refused(format!("--verify: the host cannot read {}: {error}", file.display()))
     };
     let mut bytes = Vec::new();
+    // Opening a pipe waits for somebody to write, and nobody may.
+    if !std::fs::metadata(file).map_err(unread)?.is_file() {
+        return Err(Unverified::Refused(format!("--verify: {} is not a file", file.display())));
+    }
     let opened = std::fs::File::open(file).map_err(unread)?;
     opened.take(limits::FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unread)?;
     read_golden(&file.display().to_string(), bytes)

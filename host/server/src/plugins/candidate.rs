@@ -53,9 +53,21 @@ impl Candidate {
 fn read(file: &Path, most: usize) -> Result<Vec<u8>, Refusal> {
     use std::io::Read;
     let unread = |error: std::io::Error| Refusal(format!("the host cannot read {}: {error}", file.display()));
+    let found = std::fs::metadata(file).map_err(unread)?;
+    // Opening a pipe waits for somebody to write, and nobody may.
+    if !found.is_file() {
+        return Err(Refusal(format!("{} is not a file", file.display())));
+    }
+    if found.len() > most as u64 {
+        return Err(Refusal(format!(
+            "{} has {} bytes, at most {most} are accepted",
+            file.display(),
+            found.len()
+        )));
+    }
     let opened = std::fs::File::open(file).map_err(unread)?;
     let mut bytes = Vec::new();
-    // One byte more than may be is read, so that the loader sees a file that is too large.
+    // It may grow meanwhile: one byte more than may be is read, so that the loader sees that it is too large.
     opened.take(most as u64 + 1).read_to_end(&mut bytes).map_err(unread)?;
     Ok(bytes)
 }

@@ -50,6 +50,10 @@ pub fn difference(old: Option<&Grant>, new: &Grant) -> Vec<String> {
     lines.extend(changed("domain", &old.domains, &new.domains, ToString::to_string));
     lines.extend(changed("import", &old.imports, &new.imports, |import| import.as_str().to_owned()));
     lines.extend(changed("model role", &old.model_roles, &new.model_roles, |role| role.as_str().to_owned()));
+    if old.wasi != new.wasi {
+        let sign = if new.wasi.is_some() { '+' } else { '-' };
+        lines.push(format!("{sign} an inert system interface"));
+    }
     if old.limits != new.limits {
         let shown = |grant: &Grant| serde_json::to_string(&grant.limits).unwrap_or_default();
         lines.push(format!("- limits {}", shown(old)));
@@ -71,7 +75,7 @@ fn changed<T: Ord>(
 
 #[cfg(test)]
 mod tests {
-    use airlock_runtime::{Import, ModelRole};
+    use airlock_runtime::{Import, ModelRole, Wasi};
 
     use super::*;
 
@@ -86,12 +90,15 @@ mod tests {
         new.imports = [Import::Log, Import::Sql].into();
         new.model_roles.insert(ModelRole::Fast);
         new.limits.memory_mib = Some(128);
+        new.wasi = Some(Wasi::Inert);
         let lines = difference(Some(&old), &new);
         assert_eq!(
             lines.get(..3),
             Some(["- import catalog", "+ import sql", "+ model role fast"].map(String::from).as_slice())
         );
         assert!(lines.iter().any(|line| line.starts_with("+ limits") && line.contains("128")), "{lines:?}");
+        assert!(lines.contains(&"+ an inert system interface".to_owned()), "{lines:?}");
+        assert!(difference(Some(&new), &old).contains(&"- an inert system interface".to_owned()));
         assert_eq!(
             difference(None, &old),
             ["+ stage repair", "+ domain *", "+ import catalog", "+ import log"]

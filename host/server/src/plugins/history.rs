@@ -3,6 +3,7 @@
 //! `plugins/history.jsonl` in the host's data folder holds an entry a line; `plugins/components/SHA256.wasm` the copies. One
 //! host writes them; any number may read.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -86,9 +87,35 @@ pub enum Event {
 /// The history of the host that holds it open.
 pub struct History {
     folder: PathBuf,
-    file: Mutex<File>,
+    file: Mutex<Book>,
     /// Held as long as the history is open.
     _lock: File,
+}
+
+/// The file, and lines that it had no room for.
+struct Book {
+    file: File,
+    /// Whole lines that are written before the next one.
+    owed: Vec<u8>,
+}
+
+/// Bytes that are owed at most; what is more is lost with this host.
+const OWED_LIMIT: usize = 1 << 20;
+
+impl Book {
+    /// Writes what is owed and then this, on disk before this returns; all of it or nothing.
+    fn write(&mut self, line: &[u8]) -> std::io::Result<()> {
+        let before = self.file.metadata()?.len();
+        let text = [self.owed.as_slice(), line].concat();
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
+        if written.is_err() {
+            // A full disk took a part; what follows must not be glued to it. Shrinking needs no room.
+            self.file.set_len(before)?;
+        } else {
+            self.owed.clear();
+        }
+        written
+    }
 }
 
 fn folder(data: &Path) -> PathBuf {
@@ -109,8 +136,11 @@ pub fn copy(data: &Path, digest: ContentHash) -> PathBuf {
 /// # Errors
 /// When it cannot be read, or a line of it is no entry. A last line that was not written to its end does not count.
 pub fn read(data: &Path) -> anyhow::Result<Vec<Entry>> {
-    let path = path(data);
-    let text = match std::fs::read_to_string(&path) {
+    read_file(&path(data))
+}
+
+fn read_file(path: &Path) -> anyhow::Result<Vec<Entry>> {
+    let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
@@ -158,7 +188,7 @@ impl History {
         })?;
         let mut file = open("history.jsonl")?;
         drop_torn_line(&mut file).context("the history of components cannot be mended")?;
-        Ok(Self { folder, file: Mutex::new(file), _lock: lock })
+        Ok(Self { folder, file: Mutex::new(Book { file, owed: Vec::new() }), _lock: lock })
     }
 
     /// Adds an entry, on disk before this returns.
@@ -166,11 +196,31 @@ impl History {
     /// # Errors
     /// When it cannot be written.
     pub fn append(&self, entry: &Entry) -> std::io::Result<()> {
-        let mut line = serde_json::to_vec(entry)?;
-        line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&line)?;
-        file.sync_data()
+        let line = line(entry)?;
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).write(&line)
+    }
+
+    /// Adds an entry about what has happened already. When it cannot be written now, it is with the next one.
+    ///
+    /// # Errors
+    /// When it cannot be written now.
+    pub fn append_or_owe(&self, entry: &Entry) -> std::io::Result<()> {
+        let line = line(entry)?;
+        let mut book = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = book.write(&line);
+        if written.is_err() && book.owed.len() + line.len() <= OWED_LIMIT {
+            book.owed.extend(line);
+        }
+        written
+    }
+
+    /// Writes what is owed, if there is room by now.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn settle(&self) -> std::io::Result<()> {
+        let mut book = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if book.owed.is_empty() { Ok(()) } else { book.write(&[]) }
     }
 
     /// Keeps a copy of a component and of the signed statement it came with, on disk before this returns.
@@ -191,12 +241,49 @@ impl History {
     fn keep_file(&self, digest: ContentHash, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let folder = self.folder.join("components");
         let part = folder.join(format!(".{digest}.part"));
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&part, path)?;
+        let write = || {
+            let mut file =
+                OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            std::fs::rename(&part, path)
+        };
+        if let Err(error) = write() {
+            // Half a copy is of no use, and may be what fills the disk.
+            let _ = std::fs::remove_file(&part);
+            return Err(error);
+        }
         File::open(&folder)?.sync_all()
     }
+
+    /// What was written so far, oldest first.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn entries(&self) -> anyhow::Result<Vec<Entry>> {
+        read_file(&self.folder.join("history.jsonl"))
+    }
+
+    /// Removes the copies that no way back leads to any more. What cannot be removed is only told: it costs room.
+    pub fn prune(&self, needed: &BTreeSet<ContentHash>) {
+        let folder = self.folder.join("components");
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let stem = name.split('.').next().unwrap_or_default();
+            if needed.iter().any(|digest| digest.to_string() == stem) {
+                continue;
+            }
+            if let Err(error) = std::fs::remove_file(entry.path()) {
+                tracing::warn!(%error, file = name, "a copy of a component that nothing needs stays");
+            }
+        }
+    }
+}
+
+fn line(entry: &Entry) -> std::io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(entry)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// A host that died while it wrote left half a line; what follows must not be glued to it.
@@ -249,6 +336,54 @@ mod tests {
         assert_eq!(read(data.path()).unwrap(), [entry("a"), entry("b")]);
         std::fs::write(&file, "nonsense\n{}\n").unwrap();
         assert!(read(data.path()).unwrap_err().to_string().contains("history.jsonl:1"));
+    }
+
+    #[test]
+    fn only_copies_that_are_needed_stay() {
+        let data = tempfile::tempdir().unwrap();
+        let history = History::open(data.path()).unwrap();
+        let [old, new] = [b"old", b"new"].map(ContentHash::of);
+        history.keep(old, b"old", Some(b"signed")).unwrap();
+        history.keep(new, b"new", Some(b"signed")).unwrap();
+        history.prune(&[new].into());
+        let mut left: Vec<String> = std::fs::read_dir(data.path().join("plugins/components"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, [format!("{new}.wasm"), format!("{new}.wasm.sig")]);
+    }
+
+    #[test]
+    fn what_there_was_no_room_for_is_written_before_the_next() {
+        let data = tempfile::tempdir().unwrap();
+        let history = History::open(data.path()).unwrap();
+        let good = |path: &Path| OpenOptions::new().read(true).append(true).open(path).unwrap();
+        // A file that cannot be written stands for a disk without room.
+        let broken = |history: &History, file| history.file.lock().unwrap().file = file;
+        history.append(&entry("a")).unwrap();
+        broken(&history, File::open(path(data.path())).unwrap());
+        history.append_or_owe(&entry("b")).unwrap_err();
+        history.append(&entry("never made")).unwrap_err();
+        history.append_or_owe(&entry("c")).unwrap_err();
+        history.settle().unwrap_err();
+        assert_eq!(read(data.path()).unwrap(), [entry("a")]);
+        broken(&history, good(&path(data.path())));
+        history.append(&entry("d")).unwrap();
+        history.settle().unwrap();
+        assert_eq!(read(data.path()).unwrap(), ["a", "b", "c", "d"].map(entry));
+    }
+
+    /// `/dev/full` takes nothing, as a disk without room.
+    #[test]
+    fn what_cannot_be_written_leaves_nothing_behind() {
+        let data = tempfile::tempdir().unwrap();
+        let history = History::open(data.path()).unwrap();
+        let digest = ContentHash::of(b"bytes");
+        let folder = data.path().join("plugins/components");
+        std::os::unix::fs::symlink("/dev/full", folder.join(format!(".{digest}.part"))).unwrap();
+        history.keep(digest, b"bytes", None).unwrap_err();
+        assert!(std::fs::read_dir(folder).unwrap().next().is_none());
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! What follows from a history: which components were in service on top of those that came with the host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_pipeline::quarantine::Consequence;
 use airlock_pipeline::{Quarantined, Served};
 use airlock_runtime::{DomainScope, Stage};
+use airlock_types::ContentHash;
 
 use super::history::{Entry, Event};
 
 type Slot = (Stage, DomainScope);
+
+/// Components of one stage that are brought back: as many as a rollback can reach.
+pub const DEPTH: usize = 17;
 
 /// What a history comes to.
 #[derive(Debug, Default, PartialEq)]
@@ -49,6 +53,13 @@ impl Ledger {
         ledger.stacks.retain(|_, stack| !stack.is_empty());
         ledger
     }
+
+    /// The components that serve or that a way back leads to.
+    pub fn needed(&self) -> BTreeSet<ContentHash> {
+        let reachable =
+            |stack: &Vec<Served>| stack.iter().rev().take(DEPTH).map(|it| it.digest).collect::<Vec<_>>();
+        self.stacks.values().flat_map(reachable).collect()
+    }
 }
 
 /// Down to what the entry says has served since; what is not in the stack came with the host.
@@ -60,8 +71,6 @@ fn go_back(stack: &mut Vec<Served>, to: Option<&Served>) {
 
 #[cfg(test)]
 mod tests {
-    use airlock_types::ContentHash;
-
     use super::*;
 
     fn served(name: &str) -> Served {

@@ -11,6 +11,7 @@ mod signature;
 pub use candidate::{Candidate, Refusal};
 pub use grants::{Reviewed, difference};
 pub use history::{Entry, Event, History, read};
+pub use ledger::Ledger;
 pub use listed::Listed;
 pub use restore::restore;
 pub use signature::{beside, signature_of};

@@ -8,11 +8,8 @@ use airlock_runtime::{Component, DomainScope, Stage};
 
 use super::grants::Reviewed;
 use super::history::{self, copy};
-use super::ledger::Ledger;
+use super::ledger::{DEPTH, Ledger};
 use super::signature::signature_of;
-
-/// Components of one stage that are brought back: as many as a rollback can reach.
-const DEPTH: usize = 17;
 
 /// Puts in service what the history in a data folder says, on top of what was loaded. A component that has lost its grant
 /// or its copy stays out, loudly; what served before it serves.

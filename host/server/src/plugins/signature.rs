@@ -14,7 +14,10 @@ pub fn beside(component: &Path) -> PathBuf {
 
 /// Reads it, as far as it may be long. `None` when there is none, or it cannot be read: whoever asks for one then refuses.
 pub fn signature_of(component: &Path) -> Option<Vec<u8>> {
-    let file = std::fs::File::open(beside(component)).ok()?;
+    let path = beside(component);
+    // Opening a pipe waits for somebody to write, and nobody may.
+    std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+    let file = std::fs::File::open(path).ok()?;
     let mut text = Vec::new();
     // One byte more than may be is read, so that a longer one is seen to be longer.
     file.take(SIGNATURE_LIMIT as u64 + 1).read_to_end(&mut text).ok()?;

@@ -94,6 +94,12 @@ fn show(reply: &Reply) -> anyhow::Result<()> {
                 maybe(&back.from),
                 maybe(&back.to)
             ))?;
+            if let Some(why) = &back.unwritten {
+                output::line(format!(
+                    "NOT ON DISK: {why}. A host that dies before there is room comes back with {}",
+                    maybe(&back.from)
+                ))?;
+            }
         }
         Reply::Shadowing { candidate, runs } => output::line(format!(
             "{} runs beside what serves in the next {runs} asks that need the stage; `airlock plugin history` shows how it compares",

@@ -131,10 +131,9 @@ fn replaced(old: &str, component: &str, grant: &str) -> String {
         format!("# airlock plugin dev: {component}\n"),
         format!("# airlock plugin dev: end of {component}\n"),
     );
-    let (before, after) = match old.split_once(&open) {
-        Some((before, rest)) => (before, rest.split_once(&close).map_or("", |(_, after)| after)),
-        None => (old, ""),
-    };
+    // Without the line that ends it, nobody can tell what is ours: then nothing is taken away.
+    let ours = old.split_once(&open).and_then(|(before, rest)| Some((before, rest.split_once(&close)?.1)));
+    let (before, after) = ours.unwrap_or((old, ""));
     let gap = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     format!("{before}{gap}{open}{}\n{close}{after}", grant.trim_end())
 }
@@ -171,6 +170,8 @@ mod tests {
         assert!(again.starts_with("# mine\n[[grant]]\n"), "{again}");
         assert!(again.contains("three") && again.contains("two") && !again.contains("one"), "{again}");
         assert_eq!(again.matches("# airlock plugin dev: a\n").count(), 1);
+        let torn = "# airlock plugin dev: a\none\n# an operator's\n";
+        assert!(replaced(torn, "a", "two").starts_with(torn), "an operator's grants are never taken away");
     }
 
     #[test]

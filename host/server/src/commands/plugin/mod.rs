@@ -57,6 +57,9 @@ pub async fn run(
 fn read_component(file: &Path) -> anyhow::Result<Vec<u8>> {
     use std::io::Read;
     let wrong = |why: &dyn std::fmt::Display| usage(format!("{} cannot be read: {why}", file.display()));
+    if !std::fs::metadata(file).map_err(|error| wrong(&error))?.is_file() {
+        return Err(wrong(&"it is not a file"));
+    }
     let opened = std::fs::File::open(file).map_err(|error| wrong(&error))?;
     let mut bytes = Vec::new();
     opened.take(COMPONENT_LIMIT).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
