@@ -3,6 +3,7 @@
 //! Parsed once into what was written ([`File`]) and resolved once into what it means ([`Config`]). Unknown keys are errors.
 
 pub mod store;
+pub mod wrong;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -185,8 +186,8 @@ impl Config {
             Err(error) if file.is_none() && error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(ConfigError::Read(path.to_owned(), error)),
         };
-        let parsed: File =
-            toml::from_str(&text).map_err(|error| ConfigError::Parse(path.to_owned(), error.to_string()))?;
+        let parsed: File = toml::from_str(&text)
+            .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, &text)))?;
         Self::resolve(parsed, path.parent().unwrap_or(Path::new("")), variable)
     }
 
@@ -333,8 +334,8 @@ mod tests {
     use super::*;
 
     fn resolve(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        let parsed =
-            toml::from_str(text).map_err(|error| ConfigError::Parse(PathBuf::new(), error.to_string()))?;
+        let parsed = toml::from_str(text)
+            .map_err(|error| ConfigError::Parse(PathBuf::new(), wrong::in_words(error, text)))?;
         Config::resolve(parsed, Path::new("/etc/airlock"), |name| {
             variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         })
@@ -386,7 +387,7 @@ mod tests {
             ("[plugins.quarantine]\nasks = 0", vec![], "plugins.quarantine.asks"),
             ("[plugins]\nrequire_signatures = true", vec![], "plugins.trusted_keys"),
             ("[plugins]\ntrusted_keys = [\"mine\"]", vec![], "airlock plugin keygen"),
-            ("[plugins.on_failure]\nrepair = \"hope\"", vec![], "hope"),
+            ("[plugins.on_failure]\nrepair = \"hope\"", vec![], "plugins.on_failure.repair"),
             ("[plugins.on_failure]\nrepairs = \"fail\"", vec![], "repairs"),
             ("[sources.shop]\nurl = \"host=x\"\nconnections = 0", vec![], "sources.shop.connections"),
             ("", vec![("AIRLOCK_MODEL", "m")], "AIRLOCK_MODEL_URL"),
