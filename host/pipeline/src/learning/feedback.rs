@@ -1,0 +1,134 @@
+//! Somebody's verdict on an answer: it is recorded, it counts for what took part, and it makes candidates. It decides nothing.
+
+use airlock_knowledge::store::{
+    AskedRow, Content, Distill, ExampleContent, Feedback, FeedbackVerdict, GoldenContent, Ingested, ItemId,
+    Log, NewCandidate, Origin, StoreError, Use, UseEvent,
+};
+use airlock_types::AskId;
+use serde_json::json;
+use thiserror::Error;
+
+use super::used;
+use crate::domain::Domain;
+
+/// What somebody thinks of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The ask.
+    pub ask: AskId,
+    /// Whether the answer is right.
+    pub right: bool,
+    /// SQL that would be right.
+    pub sql: Option<String>,
+    /// In their words.
+    pub note: Option<String>,
+    /// Who.
+    pub who: Option<String>,
+}
+
+/// Why a verdict is not recorded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FeedbackError {
+    /// It answered nothing that could be judged.
+    #[error("the ask ended as {0} and has no SQL: there is nothing to call right")]
+    NothingToJudge(String),
+    /// Right and corrected at once.
+    #[error("sql: an answer that is right needs no other SQL: say `wrong`, or leave it out")]
+    RightAndCorrected,
+    /// The gate.
+    #[error("sql: the gate refuses it: {0}")]
+    Sql(String),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What became of a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Recorded {
+    /// The verdict's row.
+    pub feedback: ItemId,
+    /// Candidates that were handed in: those that were not known before.
+    pub candidates: Vec<ItemId>,
+}
+
+impl Judgement {
+    const fn verdict(&self) -> FeedbackVerdict {
+        match (self.right, &self.sql) {
+            (true, _) => FeedbackVerdict::Right,
+            (false, Some(_)) => FeedbackVerdict::Corrected,
+            (false, None) => FeedbackVerdict::Wrong,
+        }
+    }
+
+    /// Records it, and hands in what it speaks for: a golden case of what is right, an example of what was corrected.
+    ///
+    /// # Errors
+    /// [`FeedbackError`]; a corrected SQL that the gate refuses is not recorded.
+    pub async fn record(
+        &self,
+        asked: &AskedRow,
+        domain: &Domain,
+        (log, distill): (&Log, &Distill),
+        surface: &str,
+    ) -> Result<Recorded, FeedbackError> {
+        let right = match (self.right, &self.sql) {
+            (true, Some(_)) => return Err(FeedbackError::RightAndCorrected),
+            (true, None) if asked.sql.is_none() => {
+                return Err(FeedbackError::NothingToJudge(asked.outcome.clone()));
+            }
+            (true, None) => asked.sql.as_ref(),
+            (false, sql) => sql.as_ref(),
+        };
+        if let Some(sql) = &self.sql {
+            domain.gate().check(sql).map_err(|rejection| FeedbackError::Sql(rejection.message))?;
+        }
+        let feedback = log
+            .feedback(&Feedback {
+                domain: &asked.domain,
+                ask: self.ask,
+                verdict: self.verdict(),
+                corrected_sql: self.sql.as_deref(),
+                note: self.note.as_deref(),
+                who: self.who.as_deref(),
+                surface,
+            })
+            .await?;
+        let event = if self.right { UseEvent::Succeeded } else { UseEvent::Failed };
+        let uses: Vec<Use<'_>> = used(&asked.lessons, &asked.examples)
+            .map(|item| Use { domain: &asked.domain, item, ask: Some(self.ask), event })
+            .collect();
+        log.uses(&uses).await?;
+        let mut candidates = Vec::new();
+        for content in right.map(|sql| self.speaks_for(asked, sql)).into_iter().flatten() {
+            let made_by = self.who.as_deref().unwrap_or(surface);
+            let new = NewCandidate::new(asked.domain.clone(), content, Origin::Feedback, made_by);
+            let evidence = json!({"ask": self.ask.to_string(), "verdict": self.verdict().as_str()});
+            let new = NewCandidate { evidence, ..new };
+            if distill.ingest(&new).await? == Ingested::Stored {
+                candidates.push(new.id);
+            }
+        }
+        Ok(Recorded { feedback, candidates })
+    }
+
+    fn speaks_for(&self, asked: &AskedRow, sql: &str) -> Vec<Content> {
+        let (question, sql) = (asked.question.clone(), sql.to_owned());
+        let mut contents: Vec<Content> = vec![
+            GoldenContent {
+                question: question.clone(),
+                sql: Some(sql.clone()),
+                accepted_sql: Vec::new(),
+                ordered: false,
+                now: None,
+            }
+            .into(),
+        ];
+        // What is right was proposed by the ask itself, if it may be learned at all.
+        if !self.right {
+            contents.push(ExampleContent { question, sql, scope: Vec::new() }.into());
+        }
+        contents
+    }
+}

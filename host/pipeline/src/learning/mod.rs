@@ -1,0 +1,290 @@
+//! Learning from finished asks, off the asker's path: what is logged, what is proposed, and how a candidate proves itself.
+//!
+//! Nothing here can delay or fail an answer: the work runs beside the asks, in a bounded number of places, and what finds
+//! no place or no store is told and dropped. It holds the handles that append and propose, and none that decides.
+
+mod distil;
+mod feedback;
+mod gate;
+mod propose;
+mod replay;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use airlock_knowledge::store::{
+    AskRow, Distill, Ingested, ItemId, Log, NewCandidate, Origin, Signal, SignalTool, StoreError, Use,
+    UseEvent,
+};
+use airlock_models::{Models, Role};
+use airlock_runtime::{Component, Runtime, Stage};
+use airlock_types::{Answer, AskRequest, Clock, DomainName, Mode};
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::domain::Domain;
+use crate::services::DomainServices;
+
+pub use feedback::{FeedbackError, Judgement, Recorded};
+pub use gate::{GateMode, GateOptions, PassError, PassReport, Rate};
+pub use propose::Unfit;
+pub use replay::ReplayLimits;
+
+/// Finished asks that are learned from at once or wait for it.
+const PLACES: usize = 256;
+/// Time for what is done after one ask.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// What is learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LearningOptions {
+    /// Whether examples are proposed from asks.
+    pub examples: bool,
+    /// Whether lessons are distilled from asks.
+    pub lessons: bool,
+}
+
+impl Default for LearningOptions {
+    fn default() -> Self {
+        Self { examples: true, lessons: true }
+    }
+}
+
+/// Learning from asks.
+pub struct Learning {
+    log: Log,
+    distill: Distill,
+    options: LearningOptions,
+    surface: &'static str,
+    places: Arc<Semaphore>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+/// A finished ask as it is learned from: its record without rows, and what stood around it.
+struct Lesson {
+    answer: Answer,
+    request: AskRequest,
+    domain: Arc<Domain>,
+    clock: Clock,
+    runtime: Runtime,
+    models: Arc<Models>,
+    distiller: Option<Component>,
+}
+
+impl Learning {
+    /// Learning over the handles that append and propose.
+    #[must_use]
+    pub fn new(log: Log, distill: Distill, options: LearningOptions, surface: &'static str) -> Self {
+        let places = Arc::new(Semaphore::new(PLACES));
+        Self { log, distill, options, surface, places, tasks: Mutex::default() }
+    }
+
+    /// Waits until what was begun is done: before a store is closed.
+    pub async fn settled(&self) {
+        let mut begun = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        while begun.join_next().await.is_some() {}
+    }
+
+    fn begin(&self, lesson: Lesson) {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            tracing::warn!(ask = %lesson.answer.ask_id, "too much waits to be learned: this ask is not logged");
+            return;
+        };
+        let (log, distill, options, surface) =
+            (self.log.clone(), self.distill.clone(), self.options, self.surface);
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            let ask = lesson.answer.ask_id;
+            let work = async {
+                lesson.logged(&log, surface).await?;
+                if options.examples {
+                    lesson.propose(&distill).await?;
+                }
+                if options.lessons {
+                    lesson.distil(&distill).await?;
+                }
+                Ok::<(), StoreError>(())
+            };
+            match tokio::time::timeout(DEADLINE, work).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%ask, %error, "an ask was not learned from"),
+                Err(_) => tracing::warn!(%ask, "learning from an ask took too long and was ended"),
+            }
+            drop(place);
+        });
+    }
+}
+
+impl Lesson {
+    async fn logged(&self, log: &Log, surface: &str) -> Result<(), StoreError> {
+        let Self { answer, request, domain, .. } = self;
+        let by_model = answer.history.iter().any(|entry| entry.origin != "composer");
+        let model = self.models.model(Role::Reasoning).filter(|_| by_model);
+        log.ask(&AskRow { answer, mode: request.mode, model, surface, record: None }).await?;
+        let errors: Vec<String> = answer
+            .history
+            .iter()
+            .filter_map(|entry| entry.error_type)
+            .map(|kind| kind.as_str().to_owned())
+            .collect();
+        log.signal(&Signal {
+            domain: domain.name(),
+            tool: SignalTool::Ask,
+            ask: Some(answer.ask_id),
+            question: Some(answer.question.as_str()),
+            sql: answer.sql.as_deref(),
+            tables: &answer.tables_used,
+            outcome: answer.outcome.as_str(),
+            error_types: &errors,
+        })
+        .await?;
+        let uses: Vec<Use<'_>> = used(&answer.lessons, &answer.examples)
+            .map(|item| Use {
+                domain: domain.name(),
+                item,
+                ask: Some(answer.ask_id),
+                event: UseEvent::Recalled,
+            })
+            .collect();
+        log.uses(&uses).await
+    }
+
+    async fn propose(&self, distill: &Distill) -> Result<(), StoreError> {
+        match propose::example(&self.answer, &self.request, &self.domain) {
+            Ok(content) => {
+                let made_by = format!("ask {}", self.answer.ask_id);
+                let new =
+                    NewCandidate::new(self.domain.name().clone(), content.into(), Origin::Agent, &made_by);
+                let evidence = json!({"ask": self.answer.ask_id.to_string(), "rows": self.answer.row_count});
+                let became = distill.ingest(&NewCandidate { evidence, ..new }).await?;
+                tell(self.domain.name(), "example", became);
+            }
+            Err(unfit) => tracing::debug!(ask = %self.answer.ask_id, %unfit, "no example is proposed"),
+        }
+        Ok(())
+    }
+
+    async fn distil(&self, distill: &Distill) -> Result<(), StoreError> {
+        let (Some(component), Some(evidence)) = (&self.distiller, distil::evidence(&self.answer)) else {
+            return Ok(());
+        };
+        let work = distil::Work {
+            runtime: &self.runtime,
+            models: &self.models,
+            component,
+            services: Arc::new(DomainServices::new(Arc::clone(&self.domain))),
+        };
+        let offered = work.run(&self.answer, &self.clock, evidence.clone()).await;
+        for content in distil::candidates(offered) {
+            let made_by = format!("{} {}", component.name(), component.digest().short());
+            let new =
+                NewCandidate::new(self.domain.name().clone(), content.into(), Origin::Distilled, &made_by);
+            let evidence = json!({
+                "ask": self.answer.ask_id.to_string(),
+                "positive": evidence,
+                "component": component.digest(),
+                "model": self.models.model(Role::Fast),
+            });
+            let became = distill.ingest(&NewCandidate { needs_evidence: true, evidence, ..new }).await?;
+            tell(self.domain.name(), "lesson", became);
+        }
+        Ok(())
+    }
+}
+
+/// Items of the store among what took part in an ask; what comes with a pack has other names.
+fn used<'a>(lessons: &'a [String], examples: &'a [String]) -> impl Iterator<Item = ItemId> + 'a {
+    lessons.iter().chain(examples).filter_map(|id| id.parse().ok())
+}
+
+fn tell(domain: &DomainName, kind: &str, became: Ingested) {
+    match became {
+        Ingested::Full => {
+            tracing::warn!(%domain, kind, "too many candidates wait for a decision: this one is not kept");
+        }
+        other => tracing::info!(%domain, kind, ?other, "a candidate was handed in"),
+    }
+}
+
+impl crate::host::Host {
+    /// The same host, learning from its asks.
+    #[must_use]
+    pub fn with_learning(mut self, learning: Learning) -> Self {
+        self.learning = Some(learning);
+        self
+    }
+
+    /// Waits until what was begun after asks is done: before the store is closed.
+    pub async fn learning_settled(&self) {
+        if let Some(learning) = &self.learning {
+            learning.settled().await;
+        }
+    }
+
+    /// Hands a finished ask to learning and returns at once.
+    pub(crate) fn learn_from(
+        &self,
+        request: &AskRequest,
+        domain: &Arc<Domain>,
+        clock: Clock,
+        answer: &Answer,
+    ) {
+        let Some(learning) = &self.learning else { return };
+        let stages = self.registry().current();
+        let distiller = stages.component(Stage::Distill, domain.name());
+        let distiller =
+            distiller.filter(|one| !self.quarantine().bars(Stage::Distill, one.digest())).cloned();
+        learning.begin(Lesson {
+            answer: without_rows(answer),
+            request: request.clone(),
+            domain: Arc::clone(domain),
+            clock,
+            runtime: self.runtime().clone(),
+            models: Arc::clone(self.shared_models()),
+            distiller,
+        });
+    }
+}
+
+/// The record without what nobody learns from and which can be large.
+fn without_rows(answer: &Answer) -> Answer {
+    Answer {
+        ask_id: answer.ask_id,
+        question: answer.question.clone(),
+        domain: answer.domain.clone(),
+        outcome: answer.outcome,
+        reason: answer.reason.clone(),
+        kind: answer.kind,
+        answer: answer.answer.clone(),
+        degraded: answer.degraded.clone(),
+        sql: answer.sql.clone(),
+        columns: Vec::new(),
+        rows: Vec::new(),
+        row_count: answer.row_count,
+        truncated: answer.truncated,
+        assumptions: Vec::new(),
+        warnings: Vec::new(),
+        tables_used: answer.tables_used.clone(),
+        attempts: answer.attempts,
+        history: answer.history.clone(),
+        options: None,
+        refused: answer.refused,
+        gave_up: answer.gave_up,
+        lessons: answer.lessons.clone(),
+        examples: answer.examples.clone(),
+        components: answer.components.clone(),
+        context: Vec::new(),
+        tokens: answer.tokens,
+        cost: answer.cost,
+        latency_ms: answer.latency_ms,
+        trace_id: answer.trace_id.clone(),
+        trace_url: None,
+    }
+}
+
+/// Whether an ask was made as people make them.
+const fn is_agent(mode: Mode) -> bool {
+    matches!(mode, Mode::Agent)
+}
