@@ -4,12 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
+use airlock_database::{Source, SourceConfig};
+use airlock_knowledge::Pack;
+use airlock_models::{Models, ModelsConfig};
+use airlock_pipeline::{Domain, Host, HostOptions};
+use airlock_runtime::{Grants, Registry, Runtime, RuntimeConfig};
 use serde_json::Value;
 use tokio_postgres::Client;
 
-use crate::binary;
 use crate::laboratory::{Laboratory, Place};
+use crate::{binary, components};
 
 /// Milliseconds a statement may take.
 const STATEMENT_MS: u64 = 10_000;
@@ -65,6 +71,41 @@ impl Corpus {
     pub fn eval(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(binary());
         command.arg("--config").arg(self.laboratory.config()).arg("eval").args(arguments);
+    /// A host over the loaded databases in this process, with the components that are built and no model.
+    pub async fn host(&self) -> Host {
+        let text = std::fs::read_to_string(self.laboratory.config()).unwrap();
+        let config: toml::Value = toml::from_str(&text).unwrap();
+        let runtime = Runtime::new(RuntimeConfig::default()).unwrap();
+        let registry = Registry::new();
+        for grant in Grants::read(&components().join("grants.toml")).unwrap().iter() {
+            let bytes = std::fs::read(components().join(format!("{}.wasm", grant.component))).unwrap();
+            registry.install(&runtime.load(&bytes, grant).unwrap());
+        }
+        let mut domains = Vec::new();
+        for (_, domain) in &self.domains {
+            let url = config["sources"][domain]["url"].as_str().unwrap();
+            let source = Source::connect(SourceConfig {
+                statement_timeout: Duration::from_millis(STATEMENT_MS),
+                ..SourceConfig::new(url)
+            });
+            let pack = Pack::read(&self.pack(domain)).unwrap();
+            domains.push(Domain::open(&pack, source.await.unwrap()).await.unwrap());
+        }
+        let models = Models::from_config(&ModelsConfig::default(), |_| None).unwrap();
+        Host::new(domains, runtime, registry, models, HostOptions::default())
+    }
+
+    /// The server and the packs.
+    #[must_use]
+    pub const fn laboratory(&self) -> &Laboratory {
+        &self.laboratory
+    }
+
+    /// The domains, by the database that the questions name.
+    pub fn domains(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.domains.iter().map(|(database, domain)| (database.as_str(), domain.as_str()))
+    }
+
         command.env_remove("AIRLOCK_CONFIG").output().unwrap()
     }
 

@@ -6,6 +6,7 @@ mod demo;
 mod distractors;
 mod eval_corpora;
 mod eval_data;
+mod fault_bench;
 mod fingerprint;
 mod gate_report;
 mod grants;
@@ -53,6 +54,8 @@ enum Command {
     BenchPlugins(bench::BenchPlugins),
     /// Public questions over ten databases, asked and graded, by set.
     EvalCorpora(eval_corpora::EvalCorpora),
+    /// Right queries broken on purpose, and what repair heals without a model, by class.
+    FaultBench(fault_bench::FaultBench),
     /// The evaluation databases as schemas of one, and a pack over them.
     EvalData(eval_data::EvalData),
     /// The embedding model of the demo, fetched and checked.
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Command::BenchGate(command) => command.run(),
         Command::BenchPlugins(command) => command.run(),
         Command::EvalCorpora(command) => command.run(),
+        Command::FaultBench(command) => command.run(),
         Command::EvalData(command) => command.run(),
         Command::Model(command) => command.run(),
     };

@@ -125,6 +125,8 @@ pub fn classify(code: &str, message: &str) -> ErrorType {
         "57014" if message.contains("statement timeout") => ErrorType::Timeout,
         "57014" if message.contains("lock timeout") => ErrorType::Infrastructure,
         "57014" => ErrorType::Cancelled,
+        // A value of more than a gigabyte was about to be made.
+        "XX000" if message.starts_with("invalid memory alloc request size") => ErrorType::Resource,
         _ if code.starts_with("08") || code.starts_with("57P") => ErrorType::Infrastructure,
         _ => ErrorType::Unknown,
     }
@@ -155,6 +157,34 @@ mod tests {
     }
 
     #[test]
+    fn the_rows_that_decide_what_a_repair_may_do() {
+        for (code, want, repairable) in [
+            ("42601", ErrorType::SyntaxError, true),
+            ("42703", ErrorType::UnknownColumn, true),
+            ("42P01", ErrorType::UnknownTable, true),
+            ("42702", ErrorType::AmbiguousColumn, true),
+            ("42883", ErrorType::UnknownFunction, true),
+            ("42804", ErrorType::TypeMismatch, true),
+            ("22P02", ErrorType::TypeMismatch, true),
+            ("22007", ErrorType::TypeMismatch, true),
+            // Two failures of one look that are mended in two ways.
+            ("42803", ErrorType::GroupingError, true),
+            ("42P20", ErrorType::WindowingError, true),
+            ("42P10", ErrorType::InvalidReference, true),
+            ("21000", ErrorType::CardinalityViolation, true),
+            ("22012", ErrorType::DivisionByZero, true),
+            // What the reader may not do is never tried in another way.
+            ("42501", ErrorType::PermissionDenied, false),
+            ("25006", ErrorType::PermissionDenied, false),
+            ("53300", ErrorType::Infrastructure, false),
+            ("57P01", ErrorType::Infrastructure, false),
+        ] {
+            let kind = classify(code, "");
+            assert_eq!((kind, kind.repairable()), (want, repairable), "{code}");
+        }
+    }
+
+    #[test]
     fn codes_with_several_meanings_and_classes() {
         for (code, message, want) in [
             ("57014", "canceling statement due to statement timeout", ErrorType::Timeout),
@@ -168,6 +198,7 @@ mod tests {
             ("22034", "", ErrorType::CardinalityViolation),
             ("22000", "", ErrorType::Unknown),
             ("XX000", "", ErrorType::Unknown),
+            ("XX000", "invalid memory alloc request size 4096000004", ErrorType::Resource),
             ("", "", ErrorType::Unknown),
         ] {
             assert_eq!(classify(code, message), want, "{code} {message}");

@@ -7,6 +7,7 @@
 
 mod compare;
 mod error;
+mod faults;
 mod folder;
 mod questions;
 mod record;
@@ -19,6 +20,7 @@ mod testing;
 
 pub use compare::{Comparison, Flip, ModeComparison};
 pub use error::EvaluationError;
+pub use faults::{ClassCount, Fault, FaultReport, Harmed, Mended, run as break_and_mend};
 pub use folder::{Folder, Manifest, QuestionsFrom};
 pub use questions::{Asked, Prepared, Wanted, prepare};
 pub use record::{Kind, Record};

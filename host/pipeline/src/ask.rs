@@ -118,8 +118,16 @@ impl<'a> Ask<'a> {
     }
 
     /// Runs the machine to its end.
-    pub(crate) async fn run(mut self) -> Finished {
-        let mut state = State::Plan;
+    pub(crate) async fn run(self) -> Finished {
+        self.run_from(State::Plan).await
+    }
+
+    /// The same from a text that somebody wrote already: what is measured is what becomes of it.
+    pub(crate) async fn run_text(self, sql: String) -> Finished {
+        self.run_from(State::Check { sql, origin: "generator" }).await
+    }
+
+    async fn run_from(mut self, mut state: State) -> Finished {
         let ending = loop {
             if self.desk.budget.is_over() {
                 break Ending::Failed(Fault::Deadline);

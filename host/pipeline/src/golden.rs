@@ -21,7 +21,8 @@ use airlock_types::ask::AnswerKind;
 use airlock_types::{AskRequest, Failure, Mode, Outcome};
 
 use crate::domain::Domain;
-use crate::host::Host;
+use crate::fault::Finished;
+use crate::host::{AskError, Host};
 use compare::{Comparison, compare};
 
 pub use verdict::{Ended, Graded, Verdict};
@@ -85,7 +86,7 @@ impl<'a> Runner<'a> {
         };
         let domain = Arc::new(self.domain.withholding(Withheld::of(case)));
         let id = case.id.value.clone();
-        match self.host.ask_apart(&request, &domain, stages).await {
+        match ended {
             Ok(finished) => {
                 let ended = Ended::of(&finished);
                 let Judged { verdict, first, presentation } = self.judge(case, &ended).await;
@@ -107,6 +108,22 @@ impl<'a> Runner<'a> {
         let (verdict, presentation) = self.verdict(case, ended).await;
         let first = match &ended.first_sql {
             Some(sql) if case.outcome == GoldenOutcome::Answered => Some(self.rows(case, sql).await.0),
+        let asked = self.host.ask_apart(&request, &domain, stages).await;
+        self.graded(case, asked).await
+    }
+
+    /// Puts a text where a draft would be, lets repair do what it can without a model, and grades what comes of it.
+    pub async fn mend(&self, case: &GoldenCase, sql: &str) -> Graded {
+        let request = AskRequest {
+            domain: Some(self.domain.name().clone()),
+            now: case.now.clone(),
+            ..AskRequest::new(case.question.clone())
+        };
+        let mended = self.host.mend_apart(&request, self.domain, sql).await;
+        self.graded(case, mended).await
+    }
+
+    async fn graded(&self, case: &GoldenCase, ended: Result<Finished, AskError>) -> Graded {
             // A text was offered where there was nothing to answer.
             Some(_) => Some(Verdict::wrong("the first attempt was a text")),
             None => None,

@@ -251,8 +251,23 @@ impl Host {
         Ok(Ask::new(request, domain, clock, None, desk).run().await)
     }
 
-    /// The context blocks a model would see for a question, without asking anything of it: planned and linked as an ask
-    /// would be with no model.
+    /// Puts a text where a draft would be, with no model: checked, run, inspected and repaired as any draft is, and as a trial.
+    pub(crate) async fn mend_apart(
+        &self,
+        request: &AskRequest,
+        domain: &Arc<Domain>,
+        sql: &str,
+    ) -> Result<Finished, AskError> {
+        let clock = clock(request, domain)?;
+        let mut desk = self.desk(domain, Reporter::silent());
+        desk.live = false;
+        let mut ask = Ask::new(request, domain, clock, None, desk);
+        ask.without_model();
+        Ok(ask.run_text(sql.to_owned()).await)
+    }
+
+    /// The context blocks a model would see for a request, without asking anything of it: planned and linked as an ask would
+    /// be with no model, and gathered by the very code that gathers them for an ask.
     ///
     /// # Errors
     /// When there is no such domain, or a component fails.

@@ -4,10 +4,10 @@
 //! question. An aggregate over nothing (one row of NULL or 0) is the same trap.
 
 use airlock_database::ResultSet;
-use airlock_gate::{Approved, ComparedLiteral};
+use airlock_gate::{Approved, ComparedLiteral, NodeKind};
 use airlock_knowledge::ColumnClass;
 use airlock_runtime::contract::repair::ProbeFinding;
-use airlock_types::catalogue::TypeFamily;
+use airlock_types::catalogue::{Column, TypeFamily};
 use airlock_types::{ErrorType, Failure};
 use serde_json::Value;
 
@@ -17,6 +17,8 @@ use crate::fault::Fault;
 
 /// Spellings that are worth showing.
 const SPELLINGS: usize = 5;
+/// Indexed values that are looked at for one that is nearly the literal.
+const VALUES: usize = 50;
 
 /// What a result turned out to be.
 pub(crate) enum Inspection {
@@ -37,25 +39,23 @@ pub(crate) async fn inspect(
     if !is_empty(result) {
         return Ok(Inspection::Fine);
     }
+    // What is looked for because it is missing is rightly empty, and nothing else explains it.
+    if looks_for_absence(approved.text()) {
+        return Ok(Inspection::Empty(None));
+    }
     let Some(literal) = suspect(ask, approved) else {
+        return without(ask, approved, result).await;
+    };
+    let Some(found) = probe(ask, &question_of(literal)).await? else {
         return Ok(Inspection::Empty(None));
     };
-    let Ok(probe) = ask.domain.gate().check(&question_of(literal)) else {
-        return Ok(Inspection::Empty(None));
-    };
-    let found = match ask.domain.source().run(&probe, &ask.run_options()).await {
-        Ok(found) => found,
-        Err(failure) if failure.error_type.is_infrastructure() => return Err(Fault::Database(failure)),
-        // The probe is a courtesy: when it fails, the empty result stands as it is.
-        Err(failure) => {
-            tracing::info!(message = failure.message, "the probe of an empty result failed");
-            return Ok(Inspection::Empty(None));
-        }
-    };
-    let values: Vec<String> = found.rows.iter().filter_map(|row| row.first().and_then(cell)).collect();
+    let mut values: Vec<String> = found.rows.iter().filter_map(|row| row.first().and_then(cell)).collect();
     // The value is there as it was written: whatever emptied the result, it was not the spelling.
     if values.contains(&literal.literal) {
         return Ok(Inspection::Empty(None));
+    }
+    if values.is_empty() {
+        values.extend(near(ask, literal));
     }
     let finding = ProbeFinding {
         column: convert::column(&literal.column),
@@ -68,6 +68,131 @@ pub(crate) async fn inspect(
     } else {
         Inspection::Misspelt(finding)
     })
+}
+
+/// Runs a diagnostic; none when it cannot be run. It is a courtesy: when it fails, the empty result stands as it is.
+async fn probe(ask: &Ask<'_>, text: &str) -> Result<Option<ResultSet>, Fault> {
+    let Ok(approved) = ask.domain.gate().check(text) else { return Ok(None) };
+    match ask.domain.source().run(&approved, &ask.run_options()).await {
+        Ok(found) => Ok(Some(found)),
+        Err(failure) if failure.error_type.is_infrastructure() => Err(Fault::Database(failure)),
+        Err(failure) => {
+            tracing::info!(message = failure.message, "the probe of an empty result failed");
+            Ok(None)
+        }
+    }
+}
+
+/// One run without a condition on a number or a time, to tell a range that holds nothing from data that has nothing.
+async fn without(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
+    let Some((literal, text)) = widened(ask, approved) else {
+        return Ok(Inspection::Empty(None));
+    };
+    let Some(found) = probe(ask, &text).await? else {
+        return Ok(Inspection::Empty(None));
+    };
+    let rows = match (result.rows.as_slice(), found.rows.as_slice()) {
+        ([], rows) => u64::try_from(rows.len()).ok(),
+        // Of an aggregate only a count is a number of rows.
+        ([_], [row]) if approved.facts().functions.iter().all(|name| name.eq_ignore_ascii_case("count")) => {
+            match row.as_slice() {
+                [only] => cell(only).and_then(|count| count.parse().ok()),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    Ok(Inspection::Empty(rows.map(|rows| ProbeFinding {
+        column: convert::column(&literal.column),
+        literal: literal.literal.clone(),
+        spellings: Vec::new(),
+        rows_without: Some(rows),
+    })))
+}
+
+/// The first literal that is compared with a number or a time, and the text without that comparison.
+fn widened<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Option<(&'a ComparedLiteral, String)> {
+    let literal = approved.facts().literals.iter().find(|literal| {
+        let family = column(ask, literal).map(|column| column.family);
+        matches!(family, Some(TypeFamily::Number | TypeFamily::Date | TypeFamily::Timestamp))
+            && ask.domain.class(&literal.column) != ColumnClass::Secret
+    })?;
+    let text = approved.text();
+    let nodes = airlock_gate::outline(text).ok()?;
+    let at = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
+    let comparison = nodes
+        .iter()
+        .filter(|node| {
+            node.kind == NodeKind::Operator
+                && at(node.start) <= literal.span.start
+                && literal.span.end <= at(node.end)
+                && node.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&literal.operator))
+        })
+        .min_by_key(|node| node.end - node.start)?;
+    let (before, behind) = (text.get(..at(comparison.start))?, text.get(at(comparison.end)..)?);
+    Some((literal, format!("{before}TRUE{behind}")))
+}
+
+/// Whether a text asks for what is not there: an anti-join, NOT EXISTS, NOT IN, EXCEPT.
+fn looks_for_absence(text: &str) -> bool {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_uppercase)
+        .collect();
+    let follows = |first: &str, second: &str| {
+        words.windows(2).any(|pair| matches!(pair, [a, b] if a == first && b == second))
+    };
+    let outer = follows("LEFT", "JOIN") || follows("LEFT", "OUTER");
+    follows("NOT", "EXISTS")
+        || words
+            .windows(3)
+            .any(|three| matches!(three, [a, b, c] if a == "NOT" && b == "IN" && c == "SELECT"))
+        || words.iter().any(|word| word == "EXCEPT")
+        || (outer && follows("IS", "NULL"))
+}
+
+/// The one indexed value of the column that is a letter or two from the literal.
+fn near(ask: &Ask<'_>, literal: &ComparedLiteral) -> Option<String> {
+    let hits = ask.domain.knowledge().values(&literal.literal, VALUES).into_iter();
+    let of_column = hits.filter(|hit| hit.column == literal.column).map(|hit| hit.value.to_string());
+    nearest(&literal.literal, of_column)
+}
+
+/// The one value that is near enough to be meant; none when several are. A number more or less is another thing.
+fn nearest(wanted: &str, values: impl Iterator<Item = String>) -> Option<String> {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let folded = wanted.to_lowercase();
+    let allowed = (wanted.chars().count() / 4).min(2);
+    let mut found: Vec<String> = values
+        .filter(|value| {
+            digits(value) == digits(wanted) && edit_distance(&value.to_lowercase(), &folded) <= allowed
+        })
+        .collect();
+    found.dedup();
+    let value = found.pop()?;
+    found.is_empty().then_some(value)
+}
+
+/// Letters that are put in, left out, replaced, or swapped with their neighbour.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, to) in b.iter().enumerate() {
+            let mut best =
+                (at(&last, j + 1) + 1).min(at(&row, j) + 1).min(at(&last, j) + usize::from(from != to));
+            if i > 0 && j > 0 && a.get(i - 1) == Some(to) && b.get(j - 1) == Some(from) {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    at(&last, b.len())
 }
 
 /// The failure a misspelt literal is, for repair.
@@ -115,17 +240,16 @@ fn suspect<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Option<&'a ComparedLite
         .literals
         .iter()
         .filter(|literal| {
-            let family = ask
-                .domain
-                .catalogue()
-                .relation(&literal.column.table)
-                .and_then(|r| r.column(&literal.column.column));
-            family.is_some_and(|column| column.family == TypeFamily::Text)
+            column(ask, literal).is_some_and(|column| column.family == TypeFamily::Text)
                 && ask.domain.class(&literal.column) != ColumnClass::Secret
         })
         .filter_map(|literal| rank(literal).map(|rank| (rank, literal)))
         .min_by_key(|(rank, _)| *rank)
         .map(|(_, literal)| literal)
+}
+
+fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column> {
+    ask.domain.catalogue().relation(&literal.column.table)?.column(&literal.column.column)
 }
 
 /// How the data spells a value. The cast keeps the case functions off types that have none (enums).
@@ -152,6 +276,38 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_is_looked_for_because_it_is_missing_is_left_alone() {
+        for (text, want) in [
+            ("SELECT 1 FROM a WHERE NOT EXISTS (SELECT 1 FROM b)", true),
+            ("SELECT 1 FROM a WHERE x NOT IN (SELECT y FROM b)", true),
+            ("SELECT 1 FROM a LEFT JOIN b ON true WHERE b.x IS NULL", true),
+            ("SELECT x FROM a EXCEPT SELECT x FROM b", true),
+            ("SELECT 1 FROM a WHERE x NOT IN ('y')", false),
+            ("SELECT 1 FROM a LEFT JOIN b ON true WHERE b.x = 'y'", false),
+            ("SELECT 1 FROM a WHERE x IS NULL", false),
+        ] {
+            assert_eq!(looks_for_absence(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_one_value_that_is_near_is_meant() {
+        let values = ["Machine Learning", "Data Science", "Pune", "Puna", "Model 10", "Model 11"];
+        for (wanted, want) in [
+            ("Machnie Learning", Some("Machine Learning")),
+            ("data sciense", Some("Data Science")),
+            ("Pume", Some("Pune")),
+            ("Punn", None),
+            ("Model 12", None),
+            ("Physics", None),
+            ("", None),
+        ] {
+            let found = nearest(wanted, values.iter().map(|value| (*value).to_owned()));
+            assert_eq!(found.as_deref(), want, "{wanted}");
+        }
+    }
 
     #[test]
     fn an_aggregate_over_nothing_is_empty_too() {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use airlock_types::DomainName;
 use clap::{Args, Parser, Subcommand};
 
-pub use eval::{Baseline, Compare, Eval, Link, Regrade, Run};
+pub use eval::{Baseline, Compare, Eval, Faults, Link, Regrade, Run};
 
 /// Questions in plain English, answered from PostgreSQL by components that hold no authority.
 #[derive(Debug, Parser)]

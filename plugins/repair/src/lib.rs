@@ -20,7 +20,7 @@ use case::Case;
 use strategies::{Strategy, scope_in_words, strategy};
 
 /// Edits made on the way to one rewrite: a text with several mistakes costs one attempt and not one for each.
-const EDITS: usize = 4;
+const EDITS: usize = 8;
 /// The width that linking is widened to.
 const WIDEST: u32 = 9;
 /// A longer text is not edited: no edit of ours makes it right, and reading it costs.

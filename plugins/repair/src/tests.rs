@@ -1,6 +1,9 @@
 //! Repair against recorded answers of a small shop.
 
+mod clauses;
 mod edits;
+mod keywords;
+mod prompts;
 
 use airlock_plugin_sdk::contract::linker::Selection;
 use airlock_plugin_sdk::contract::planner::Plan;

@@ -15,6 +15,28 @@ pub enum Eval {
     Compare(Compare),
     /// How often the linker selects every table that the right answer reads, at width 5 and at width 9. No model is asked.
     Link(Link),
+    /// Break every right query on purpose, class by class, and count what repair heals without a model. Ends with 1 when a
+    /// right query was harmed, or a code of PostgreSQL came up that nothing is known of.
+    Faults(Faults),
+}
+
+#[derive(Debug, Args)]
+pub struct Faults {
+    /// Questions, one JSON object a line; the `evaluation.jsonl` of the domain's pack when left out.
+    #[arg(long, value_name = "FILE", required_unless_present = "domain")]
+    pub questions: Option<PathBuf>,
+    /// The domain of questions that name no database.
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// The faults follow from it.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Break only the first N.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Where the folder of the run is made.
+    #[arg(long, value_name = "DIR", default_value = "evaluations")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::contract::catalog::TableDetail;
+use airlock_plugin_sdk::{Host, words};
 
 use super::Tell;
 use crate::block::blocks;
@@ -12,6 +12,8 @@ use crate::case::Case;
 /// Tables and columns that are told.
 const TABLES: usize = 6;
 const COLUMNS: usize = 60;
+/// Tables with near names that are told.
+const NEAR: u32 = 5;
 /// Spellings that are told.
 const SPELLINGS: usize = 10;
 
@@ -19,6 +21,20 @@ const SPELLINGS: usize = 10;
 pub fn scope_in_words(case: &Case<'_, impl Host>, tell: Tell) -> String {
     match tell {
         Tell::Nothing => String::new(),
+        Tell::Tables => {
+            let named = case.named().unwrap_or_default();
+            let said = words::identifier_words(&named).join(" ");
+            let near = case.host.near_tables(&said, NEAR).into_iter();
+            let names: Vec<String> = near
+                .filter(|hit| case.host.describe(&hit.table).is_some_and(|table| table.in_use))
+                .map(|hit| hit.table.name)
+                .collect();
+            if names.is_empty() {
+                String::new()
+            } else {
+                format!("Tables that are near: {}.", names.join(", "))
+            }
+        }
         Tell::Columns | Tell::Types => {
             let mut seen: Vec<TableDetail> = Vec::new();
             for block in blocks(&case.tokens) {

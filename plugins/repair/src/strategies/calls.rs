@@ -186,7 +186,13 @@ fn concatenated(list: &str, separator: Option<&str>) -> Option<String> {
     let order = (start..=last)
         .find(|index| tokens.is(*index, "ORDER") && tokens.get(*index).is_some_and(|t| t.depth == 0));
     let x = tokens.slice(&(start..order.unwrap_or(last + 1)));
-    let order = order.map(|order| format!(" {}", tokens.slice(&(order..last + 1)))).unwrap_or_default();
+    // What DISTINCT is ordered by must be what it makes distinct, cast and all.
+    let order = order.map(|order| {
+        let by = tokens.slice(&(order + 2..last + 1));
+        let by = by.strip_prefix(x).map_or_else(|| by.to_owned(), |rest| format!("({x})::text{rest}"));
+        format!(" ORDER BY {by}")
+    });
+    let order = order.unwrap_or_default();
     let head = if distinct { "DISTINCT " } else { "" };
     Some(format!("string_agg({head}({x})::text, {separator}{order})"))
 }
@@ -220,7 +226,7 @@ mod tests {
             ("SELECT IF(a > 1, 'x', 'y')", Some("SELECT CASE WHEN a > 1 THEN 'x' ELSE 'y' END")),
             (
                 "SELECT GROUP_CONCAT(DISTINCT a ORDER BY a SEPARATOR '; ')",
-                Some("SELECT string_agg(DISTINCT (a)::text, '; ' ORDER BY a)"),
+                Some("SELECT string_agg(DISTINCT (a)::text, '; ' ORDER BY (a)::text)"),
             ),
             ("SELECT coalesce(a, b), count(*), s.year(a)", None),
             ("SELECT IFNULL(a)", None),

@@ -5,8 +5,8 @@ use std::ops::Range;
 use airlock_plugin_sdk::{Host, words};
 
 use super::grouping::output;
-use super::{functions, tables};
-use crate::block::{Block, Clause};
+use super::{functions, keywords, tables};
+use crate::block::{Block, Clause, blocks};
 use crate::case::{Case, Proposal, Reference, Relation};
 use crate::edit::Edit;
 use crate::near::{believable, nearest};
@@ -30,15 +30,39 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     let relations = case.relations(&block);
     [
         functions::with_unit(case, &reference),
+        keywords::distinct(case, &reference),
         quoted_text(case, &reference),
         output_alias(case, &block, &reference),
-        suggested(case, &block, &relations, &reference),
-        elsewhere(case, &block, &relations, &reference),
-        near(case, &block, &relations, &reference),
     ]
     .into_iter()
     .flatten()
+    .chain(other_name(case, &block, &relations, &reference))
     .collect()
+}
+
+/// The very column of another table, or else one of another name: a name that exists is no misspelt one.
+fn other_name(
+    case: &Case<'_, impl Host>,
+    block: &Block,
+    relations: &[Relation],
+    reference: &Reference,
+) -> Vec<Proposal> {
+    let Some(wanted) = case.tokens.name(reference.column) else { return Vec::new() };
+    let around =
+        blocks(&case.tokens).into_iter().filter(|outer| outer.range.contains(&reference.range.start));
+    let visible: Vec<Relation> = around.flat_map(|outer| case.relations(&outer)).collect();
+    let having: Vec<&Relation> = visible.iter().filter(|relation| relation.has(&wanted)).collect();
+    match having.as_slice() {
+        [only] if reference.qualifier.is_some() => {
+            elsewhere(case, block, only, reference, &wanted).into_iter().collect()
+        }
+        [_, _, ..] if reference.qualifier.is_some() => Vec::new(),
+        _ => {
+            let named =
+                [suggested(case, block, relations, reference), near(case, block, relations, reference)];
+            named.into_iter().flatten().collect()
+        }
+    }
 }
 
 /// `status = "PAID"`: a name where a text is meant.
@@ -48,9 +72,19 @@ fn quoted_text(case: &Case<'_, impl Host>, reference: &Reference) -> Option<Prop
     if reference.qualifier.is_some() || tokens.kind(index) != Some(Kind::Quoted) || !compared(case, index) {
         return None;
     }
-    let text = inside(tokens.written(index)).replace("\"\"", "\"");
+    let text_of = |index: usize| inside(tokens.written(index)).replace("\"\"", "\"");
+    let text = text_of(index);
+    let listed = |name: &str| {
+        let mut blocks = blocks(tokens).into_iter();
+        blocks.any(|block| case.relations(&block).iter().any(|relation| relation.has(name)))
+    };
+    // Who writes one text so writes all of them so.
+    let all = (0..tokens.all.len()).filter(|at| {
+        let alone = tokens.kind(*at) == Some(Kind::Quoted) && tokens.kind(at + 1) != Some(Kind::Dot);
+        *at == index || (alone && compared(case, *at) && !listed(&text_of(*at)))
+    });
     Some(Proposal {
-        edits: vec![Edit::replace(case.span(index)?, literal(&text))],
+        edits: all.filter_map(|at| Some(Edit::replace(case.span(at)?, literal(&text_of(at))))).collect(),
         change: format!("{} is now the text {}.", tokens.written(index), literal(&text)),
         reason: "Double quotes name a column in PostgreSQL; a text stands in single quotes.".into(),
     })
@@ -146,19 +180,16 @@ fn suggested(
     replace(case, block, reference, qualifier, column, "PostgreSQL suggests this column.")
 }
 
-/// The very column, in exactly one other relation of the block.
+/// The very column, in the one other relation that can be seen.
 fn elsewhere(
     case: &Case<'_, impl Host>,
     block: &Block,
-    relations: &[Relation],
+    only: &Relation,
     reference: &Reference,
+    wanted: &str,
 ) -> Option<Proposal> {
-    reference.qualifier?;
-    let wanted = case.tokens.name(reference.column)?;
-    let mut having = relations.iter().filter(|relation| relation.has(&wanted));
-    let (Some(only), None) = (having.next(), having.next()) else { return None };
     let reason = "Of the tables the query reads, only this one has the column.";
-    replace(case, block, reference, only.source.visible(), &wanted, reason)
+    replace(case, block, reference, only.source.visible(), wanted, reason)
 }
 
 /// The one column in scope whose name, or a synonym of it, is close.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::failure::same_text;
 
+use super::filters;
 use crate::block::{Block, Clause};
 use crate::case::{Case, Proposal};
 use crate::edit::Edit;
@@ -49,7 +50,7 @@ pub fn is_aggregate(tokens: &Tokens<'_>, index: usize) -> bool {
 /// Groups by every selected expression that is not aggregated. A column that is only ordered or filtered by is left
 /// alone: grouping by it would split rows that the answer keeps together.
 pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
-    group(case).into_iter().collect()
+    filters::aggregates(case).or_else(|| group(case)).into_iter().collect()
 }
 
 fn group(case: &Case<'_, impl Host>) -> Option<Proposal> {

@@ -5,8 +5,10 @@ mod ambiguous;
 mod arithmetic;
 mod calls;
 mod columns;
+mod filters;
 mod functions;
 mod grouping;
+mod keywords;
 mod spelling;
 mod syntax;
 mod tables;
@@ -30,6 +32,9 @@ pub enum Edits {
     Functions,
     Types,
     Grouping,
+    Windows,
+    Distinct,
+    OneOfMany,
     Division,
     Spelling,
 }
@@ -38,6 +43,8 @@ pub enum Edits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tell {
     Nothing,
+    /// Tables whose names or synonyms are near the one that is not there.
+    Tables,
     /// The columns of what the query reads.
     Columns,
     /// The columns with their types and permitted samples.
@@ -84,7 +91,7 @@ pub const STRATEGIES: &[Strategy] = &[
         widen: true,
         advice: "A table or alias does not exist. Use only tables of the context, spelled as they are there, and give each \
                  alias in FROM before it is used.",
-        tell: Tell::Nothing,
+        tell: Tell::Tables,
     },
     Strategy {
         error_type: "ambiguous_column",
@@ -134,7 +141,7 @@ pub const STRATEGIES: &[Strategy] = &[
     },
     Strategy {
         error_type: "windowing_error",
-        edits: Edits::None,
+        edits: Edits::Windows,
         widen: false,
         advice: "A window function may not stand there. Compute it in a subquery or CTE, and filter, group or join on \
                  its result outside.",
@@ -142,7 +149,7 @@ pub const STRATEGIES: &[Strategy] = &[
     },
     Strategy {
         error_type: "invalid_reference",
-        edits: Edits::None,
+        edits: Edits::Distinct,
         widen: false,
         advice: "A rule about references is broken. With SELECT DISTINCT, ORDER BY may name only selected expressions; \
                  positions in ORDER BY and GROUP BY must exist; DISTINCT ON must begin the ORDER BY.",
@@ -157,7 +164,7 @@ pub const STRATEGIES: &[Strategy] = &[
     },
     Strategy {
         error_type: "cardinality_violation",
-        edits: Edits::None,
+        edits: Edits::OneOfMany,
         widen: false,
         advice: "A subquery that must give one row gave several. Aggregate it, correlate it with the outer row, or join it.",
         tell: Tell::Nothing,
@@ -240,6 +247,9 @@ impl Edits {
             Self::Functions => functions::propose(case),
             Self::Types => types::propose(case),
             Self::Grouping => grouping::propose(case),
+            Self::Windows => filters::windows(case).into_iter().collect(),
+            Self::Distinct => filters::distinct_order(case).into_iter().collect(),
+            Self::OneOfMany => filters::one_of_many(case).into_iter().collect(),
             Self::Division => arithmetic::propose(case),
             Self::Spelling => spelling::propose(case),
         }

@@ -50,7 +50,7 @@ fn respell(case: &Case<'_, impl Host>) -> Option<Proposal> {
         edits,
         change: format!("{} is now {}.", literal(&wanted), literal(spelling)),
         reason: format!(
-            "{}.{} has no value {}, and this one differs only in case or outer spaces.",
+            "{}.{} has no value {}, and this is the one that is spelt nearly so.",
             probe.column.table.name,
             probe.column.column,
             literal(&wanted)

@@ -3,6 +3,7 @@
 use airlock_plugin_sdk::Host;
 
 use super::calls;
+use super::keywords::{self, Missing};
 use crate::block::{Clause, blocks};
 use crate::case::{Case, Proposal};
 use crate::edit::{Edit, apply};
@@ -27,7 +28,12 @@ const RULES: [Rule; 11] = [
 
 /// The parenthesis PostgreSQL points at first, then all rules together: a query of another dialect seldom breaks one rule only.
 pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
-    [unclosed(case), dialect(case)].into_iter().flatten().collect()
+    let closed = match keywords::parenthesis(case) {
+        Missing::Unclear => return Vec::new(),
+        Missing::Here(closed) => closed,
+        Missing::No => None,
+    };
+    [closed, unclosed(case), dialect(case), keywords::propose(case)].into_iter().flatten().collect()
 }
 
 fn dialect(case: &Case<'_, impl Host>) -> Option<Proposal> {

@@ -2,7 +2,7 @@
 
 use airlock_plugin_sdk::{Host, TableRef, words};
 
-use crate::block::{Block, Source};
+use crate::block::{Block, Source, blocks};
 use crate::case::{Case, Proposal};
 use crate::edit::Edit;
 use crate::near::nearest;
@@ -18,7 +18,7 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     let sources = block.sources(&case.tokens);
     let source = sources.iter().find(|source| source.name.as_ref().is_some_and(|name| name.contains(&index)));
     let proposal = match source {
-        Some(source) => relation(case, &block, source),
+        Some(source) => relation(case, source),
         None => qualifier(case, &block, &sources, index),
     };
     proposal.into_iter().collect()
@@ -34,7 +34,7 @@ fn place(case: &Case<'_, impl Host>) -> Option<usize> {
 }
 
 /// A relation of FROM: the listed one with the same name elsewhere, a close name, or this word as its synonym.
-fn relation(case: &Case<'_, impl Host>, block: &Block, source: &Source) -> Option<Proposal> {
+fn relation(case: &Case<'_, impl Host>, source: &Source) -> Option<Proposal> {
     let wanted = source.relation.as_deref()?;
     let tables: Vec<TableRef> = case
         .host
@@ -55,20 +55,28 @@ fn relation(case: &Case<'_, impl Host>, block: &Block, source: &Source) -> Optio
     if !case.host.describe(&found)?.in_use {
         return None;
     }
-    let bytes = case.tokens.bytes(source.name.as_ref()?)?;
-    let mut with = if found.schema == "public" && source.schema.is_none() {
+    let before = case.tokens.slice(source.name.as_ref()?);
+    let with = if found.schema == "public" && source.schema.is_none() {
         identifier(&found.name)
     } else {
         format!("{}.{}", identifier(&found.schema), identifier(&found.name))
     };
-    let before = case.tokens.text.get(bytes.clone())?;
-    let change = format!("{before} is now {with}.");
-    if source.alias.is_none() && !case.qualifiers(block, wanted).is_empty() {
-        with = format!("{with} AS {}", identifier(wanted));
+    // Who has a name wrong has it wrong wherever it is read.
+    let mut edits = Vec::new();
+    for other in blocks(&case.tokens) {
+        let same = other.sources(&case.tokens).into_iter();
+        let same =
+            same.filter(|read| read.relation.as_deref() == Some(wanted) && read.schema == source.schema);
+        for read in same {
+            let named = read.alias.is_none() && !case.qualifiers(&other, wanted).is_empty();
+            let alias = if named { format!(" AS {}", identifier(wanted)) } else { String::new() };
+            let bytes = case.tokens.bytes(read.name.as_ref()?)?;
+            edits.push(Edit::replace(bytes, format!("{with}{alias}")));
+        }
     }
     Some(Proposal {
-        edits: vec![Edit::replace(bytes, with)],
-        change,
+        edits,
+        change: format!("{before} is now {with}."),
         reason: format!("It is the one listed table that is close to {before}."),
     })
 }
@@ -96,7 +104,8 @@ fn qualifier(
     let wanted = case.tokens.name(reference.qualifier?)?;
     let column = case.tokens.name(reference.column)?;
     let mut hidden = sources.iter().filter(|source| source.relation.as_deref() == Some(&wanted));
-    let visible = sources.iter().filter_map(Source::visible);
+    // An alias of a letter or two is near to anything that is abbreviated.
+    let visible = sources.iter().filter_map(Source::visible).filter(|name| name.len() > 2);
     let (name, reason) = match (hidden.next(), hidden.next()) {
         (Some(only), None) => {
             (only.visible()?.to_owned(), format!("The query reads {wanted} under this name."))

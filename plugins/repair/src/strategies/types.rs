@@ -5,13 +5,17 @@ use std::ops::Range;
 use airlock_plugin_sdk::Host;
 
 use super::arithmetic::operand;
+use super::calls::UNITS;
 use crate::case::{Case, Proposal};
 use crate::edit::Edit;
 use crate::tokens::{Kind, Tokens, inside, literal};
 
 /// Edits for a type mismatch.
 pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
-    [operator(case), empty_text(case), separators(case), coalesced(case)].into_iter().flatten().collect()
+    [operator(case), interval(case), empty_text(case), separators(case), coalesced(case)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// `operator does not exist: text = integer`, where a cast of one side is beyond doubt.
@@ -19,8 +23,9 @@ pub fn operator(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let tokens = &case.tokens;
     let place = case.place?;
     if tokens.is_operator(place, "==") {
+        let doubled = (0..tokens.all.len()).filter(|index| tokens.is_operator(*index, "=="));
         return Some(Proposal {
-            edits: vec![Edit::replace(case.span(place)?, "=")],
+            edits: doubled.filter_map(|index| Some(Edit::replace(case.span(index)?, "="))).collect(),
             change: "== is now =.".into(),
             reason: "PostgreSQL compares with one sign.".into(),
         });
@@ -80,6 +85,24 @@ pub fn operator(case: &Case<'_, impl Host>) -> Option<Proposal> {
         edits: vec![edit],
         change,
         reason: format!("PostgreSQL has no {left_type} {shown} {right_type}."),
+    })
+}
+
+/// `CURRENT_DATE - '1 month'`: a length of time that is read as a moment.
+fn interval(case: &Case<'_, impl Host>) -> Option<Proposal> {
+    let tokens = &case.tokens;
+    let place = case.place.filter(|place| tokens.kind(*place) == Some(Kind::Text))?;
+    let before = place.checked_sub(1)?;
+    let (count, unit) = inside(tokens.written(place)).split_once(' ')?;
+    let length = count.parse::<f64>().is_ok()
+        && UNITS
+            .iter()
+            .any(|known| known.trim_end_matches('S').eq_ignore_ascii_case(unit.trim_end_matches(['s', 'S'])));
+    let added = tokens.is_operator(before, "+") || tokens.is_operator(before, "-");
+    (length && added).then(|| case.span(place)).flatten().map(|span| Proposal {
+        edits: vec![Edit::insert(span.start, "INTERVAL ")],
+        change: format!("{} is now an interval.", tokens.written(place)),
+        reason: "Without the word, PostgreSQL reads the text as a moment.".into(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! `airlock eval`: one file a command.
 
 mod compare;
+mod faults;
 mod link;
 mod progress;
 mod recording;
@@ -27,6 +28,7 @@ pub async fn run(
         Eval::Run(options) => run::run(options, config()?, json).await,
         Eval::Regrade(options) => regrade::run(options, &config()?, json).await,
         Eval::Link(options) => link::run(options, &config()?, json).await,
+        Eval::Faults(options) => faults::run(options, &config()?, json).await,
         Eval::Compare(options) => compare::run(&options, json),
     }
 }
