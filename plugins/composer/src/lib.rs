@@ -5,11 +5,13 @@ mod account;
 mod annotate;
 mod build;
 mod choose;
+mod double;
 mod followup;
 mod fragment;
 mod frame;
 mod glossary;
 mod guess;
+mod idiom;
 mod interpret;
 mod joins;
 mod logical;
@@ -92,7 +94,7 @@ impl Generator for Composer {
             },
         };
         let input = GenerateInput { question, ..input };
-        Ok(match compose(host, &input) {
+        Ok(match both(host, &input).map_or_else(|| compose(host, &input), Ok) {
             Ok(mut draft) => {
                 draft.assumptions.splice(0..0, told);
                 draft.assumptions.truncate(16);
@@ -124,6 +126,31 @@ fn follow(host: &impl Host, input: &GenerateInput, before: &str) -> Result<Strin
     followup::whole(&prior, &next).map_err(|why| why.refusal())
 }
 
+/// Two questions for one number each, answered side by side.
+fn both(host: &impl Host, input: &GenerateInput) -> Option<Draft> {
+    let (first, second) = double::halves(&input.question, &input.clock)?;
+    let half = |question: &str| {
+        compose(host, &GenerateInput { question: question.to_owned(), ..input.clone() }).ok()
+    };
+    let (one, other) = (half(&first)?, half(&second)?);
+    let sql = double::beside((&first, &one.sql), (&second, &other.sql))?;
+    let mut assumptions = vec![format!("The second question was read as `{second}`.")];
+    for told in one.assumptions.into_iter().chain(other.assumptions) {
+        if !assumptions.contains(&told) {
+            assumptions.push(told);
+        }
+    }
+    assumptions.truncate(16);
+    Some(Draft {
+        sql,
+        reasoning: format!("{} {}", one.reasoning, other.reasoning),
+        confidence: one.confidence.min(other.confidence),
+        assumptions,
+        used: Vec::new(),
+        attributes: Vec::new(),
+    })
+}
+
 /// Stems of the words of a question.
 fn content(reading: &Reading) -> BTreeSet<String> {
     reading
@@ -136,7 +163,9 @@ fn content(reading: &Reading) -> BTreeSet<String> {
 
 fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
     let rules = Rules::read(host, &input.question);
-    let (question, expanded) = rules.expand(&Rules::directed(&input.question));
+    let (question, mut expanded) = rules.expand(&Rules::directed(&input.question));
+    let (question, plainer) = idiom::plain(&question, &input.clock);
+    expanded.extend(plainer);
     let reading = Reading::new(&question, &input.clock);
     if reading.tokens.len() > TOKENS {
         return Err(Why::Kind(format!("a question of more than {TOKENS} words")).refusal());

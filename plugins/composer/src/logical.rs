@@ -35,6 +35,8 @@ pub enum Expr {
     Step(Grain, usize, usize),
     /// Share of the rows that meet the conditions, in percent.
     Share(Vec<Pred>),
+    /// 1 for a row that meets the conditions, else 0.
+    Holds(Vec<Pred>),
     /// Share of each group in the rows of all groups, in percent.
     OfAll,
     /// An aggregate over the rows that meet further conditions.

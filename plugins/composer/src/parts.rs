@@ -53,6 +53,7 @@ fn meets(a: &Period, b: &Period) -> bool {
 pub fn members(context: &Context<'_>, frame: &Frame) -> Vec<usize> {
     let mut measures: Vec<&Measure> =
         frame.measures.iter().chain(frame.having.iter().map(|(measure, _, _)| measure)).collect();
+    measures.extend(frame.over.iter().map(|(measure, _, _)| measure));
     if let Some(By::Measure(measure)) = frame.rank.as_ref().and_then(|rank| rank.by.as_ref()) {
         measures.push(measure);
     }

@@ -289,6 +289,10 @@ impl Printer<'_> {
                 let preds: Vec<String> = preds.iter().map(|pred| self.pred(pred)).collect();
                 format!("100.0 * count(*) FILTER (WHERE {}) / NULLIF(count(*), 0)", preds.join(" AND "))
             }
+            Expr::Holds(preds) => {
+                let preds: Vec<String> = preds.iter().map(|pred| self.pred(pred)).collect();
+                format!("CASE WHEN {} THEN 1 ELSE 0 END", preds.join(" AND "))
+            }
             Expr::OfAll => "100.0 * count(*) / sum(count(*)) OVER ()".into(),
             Expr::Filtered(inner, preds) => {
                 let preds: Vec<String> = preds.iter().map(|pred| self.pred(pred)).collect();

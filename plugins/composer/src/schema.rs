@@ -38,6 +38,8 @@ pub struct Column {
     pub own: usize,
     /// Stems of everything said about it.
     pub text: BTreeSet<String>,
+    /// Stems of what its note says that someone did: `Who made out the bill.` Empty where it says nothing of the kind.
+    pub who: BTreeSet<String>,
     /// What it holds.
     pub family: Family,
     /// Whether NULL is allowed.
@@ -240,11 +242,14 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
             );
             let mut text: BTreeSet<String> = names.iter().flatten().cloned().collect();
             text.extend(stems::content_stems(&column.description));
+            let sentence = column.description.split('.').next().unwrap_or_default();
+            let who = sentence.strip_prefix("Who ").map(stems::content_stems).unwrap_or_default();
             Column {
                 name: column.name.clone(),
                 names,
                 own,
                 text,
+                who,
                 family: family(&column.family, &column.enum_labels),
                 nullable: column.nullable,
                 key: id || key.contains(&at),

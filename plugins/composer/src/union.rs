@@ -3,7 +3,7 @@
 use airlock_plugin_sdk::question::grammar::Aggregate;
 
 use crate::build::Built;
-use crate::logical::Expr;
+use crate::logical::{Expr, Pred};
 use crate::parts;
 use crate::print;
 use crate::refuse::Why;
@@ -26,6 +26,8 @@ enum Inner {
     Raw(String, Vec<(usize, usize)>),
     /// A row, to be counted.
     Row,
+    /// Whether a row meets conditions, to be counted.
+    Holds(Vec<Pred>),
 }
 
 /// The parts as one query. An average is one over all rows, never one of averages.
@@ -45,6 +47,7 @@ pub fn union(schema: &Schema, parts: Vec<Built>) -> Result<(String, Built), Why>
             match &slot.inner {
                 Some(Inner::Column(node, column)) => output.expr = Expr::Column(*node, *column),
                 Some(Inner::Raw(sql, nodes)) => output.expr = Expr::Raw(sql.clone(), nodes.clone()),
+                Some(Inner::Holds(preds)) => output.expr = Expr::Holds(preds.clone()),
                 Some(Inner::Row) => output.expr = Expr::Raw("1".into(), Vec::new()),
                 None => {}
             }
@@ -200,8 +203,11 @@ fn slot(expr: &Expr, name: &str) -> Result<Slot, Why> {
             let slot = slot(inner, name)?;
             Ok(Slot { outer: format!("round({}, 2)", slot.outer), ..slot })
         }
+        Expr::Share(preds) => {
+            of(Inner::Holds(preds.clone()), format!("100.0 * sum({told}) / NULLIF(count(*), 0)"))
+        }
         Expr::CountDistinct(..)
-        | Expr::Share(_)
+        | Expr::Holds(_)
         | Expr::OfAll
         | Expr::Filtered(..)
         | Expr::Quotient(..)

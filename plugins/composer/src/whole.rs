@@ -104,6 +104,11 @@ fn divided(context: &Context<'_>, frame: &Frame, ratio: &Ratio) -> Result<(Strin
     if above == below {
         return Err(Why::Kind("a ratio of a quantity to itself".into()));
     }
+    // A part of what one table holds is no share of what two of them hold.
+    let measure = matches!(ratio.above.measures.as_slice(), [Measure::Metric(_)]);
+    if measure && ratio.above.measures == ratio.below.measures && !other.tables.is_subset(&built.tables) {
+        return Err(Why::Kind("a share of what only some of the tables can tell apart".into()));
+    }
     built.tables.extend(other.tables);
     built.columns.extend(other.columns);
     built.terms.extend(other.terms);

@@ -129,6 +129,10 @@ pub(super) fn candidates(
             }
         }
     }
+    if run.stepped {
+        found.retain(|candidate| matches!(candidate.target, Target::Metric(_) | Target::Condition(_)));
+        return best(found);
+    }
     // The words of `number of` are no part of a column's name, unless it is called just so.
     let asking = reading.chunks.iter().any(|chunk| {
         chunk.op == Op::Aggregate(Aggregate::Count) && chunk.first <= run.first && run.first < chunk.end

@@ -3,6 +3,7 @@
 mod candidates;
 mod cover;
 mod kinds;
+mod roles;
 mod ruled;
 mod scores;
 mod thesaurus;
@@ -104,6 +105,7 @@ pub fn annotate(
     let taken: BTreeSet<usize> = reading.moments.iter().flat_map(|found| found.first..found.end).collect();
     let mut all = governed(entities, question, reading, schema);
     all.extend(ruled);
+    all.extend(roles::roles(reading, schema));
     for first in 0..reading.tokens.len() {
         all.extend(runs(reading, first, &taken).into_iter().filter_map(|run| {
             let candidates = candidates(reading, &run, schema, glossary, &values, &spoken, &taken);
@@ -172,12 +174,14 @@ struct Run {
     stems: Vec<String>,
     words: Vec<String>,
     quoted: bool,
+    /// It goes over a step of time, `salaries each month`, which only a term can be called.
+    stepped: bool,
 }
 
 /// Runs of content words that begin at a token; `of` and `the` may stand inside.
 fn runs(reading: &Reading, first: usize, taken: &BTreeSet<usize>) -> Vec<Run> {
     let mut found = Vec::new();
-    let (mut stems, mut words) = (Vec::new(), Vec::new());
+    let (mut stems, mut words, mut stepped) = (Vec::new(), Vec::new(), false);
     for at in first..(first + RUN * 2).min(reading.tokens.len()) {
         let Some(token) = reading.tokens.get(at) else { break };
         if taken.contains(&at) {
@@ -191,12 +195,19 @@ fn runs(reading: &Reading, first: usize, taken: &BTreeSet<usize>) -> Vec<Run> {
                     stems: vec![token.stem.clone()],
                     words: vec![token.text.clone()],
                     quoted: true,
+                    stepped: false,
                 });
             }
             break;
         }
         let binds = matches!(token.lower.as_str(), "of" | "the" | "-" | "a") || hyphened(reading, at);
         if binds && at > first {
+            continue;
+        }
+        let step = matches!(token.lower.as_str(), "each" | "every" | "per")
+            && reading.chunks.iter().any(|chunk| chunk.first == at + 1 && matches!(chunk.op, Op::Grain(_)));
+        if step && at > first {
+            stepped = true;
             continue;
         }
         let content = matches!(token.kind, TokenKind::Word | TokenKind::Number)
@@ -210,7 +221,14 @@ fn runs(reading: &Reading, first: usize, taken: &BTreeSet<usize>) -> Vec<Run> {
         if stems.len() > RUN {
             break;
         }
-        found.push(Run { first, end: at + 1, stems: stems.clone(), words: words.clone(), quoted: false });
+        found.push(Run {
+            first,
+            end: at + 1,
+            stems: stems.clone(),
+            words: words.clone(),
+            quoted: false,
+            stepped,
+        });
     }
     found
 }

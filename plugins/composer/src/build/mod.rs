@@ -98,6 +98,7 @@ impl<'a> Builder<'a> {
         let grouped = rank_measure.is_some()
             || !measures.is_empty()
             || !frame.having.is_empty()
+            || !frame.over.is_empty()
             || frame.place.is_some()
             || frame.ratio.is_some();
         let first_of_each = frame.rank.is_some() && frame.entity.is_some();
@@ -130,6 +131,10 @@ impl<'a> Builder<'a> {
             && frame.place.is_none()
         {
             return Err(Why::Kind("what is asked for is not clear".into()));
+        }
+        let listed = matches!(frame.entity, Some(Key::Table(table)) if frame.over.iter().all(|(_, _, own)| own.0 == table));
+        if !frame.over.is_empty() && (!listed || frame.rank.is_some() || !measures.is_empty()) {
+            return Err(Why::Kind("a comparison with a column of something that is not listed".into()));
         }
         let anchors = self.anchors(&frame, &measures, rank_measure.as_ref())?;
         self.tree = match joins::root(schema, &anchors, self.context.words) {
@@ -185,6 +190,7 @@ impl<'a> Builder<'a> {
             .iter()
             .chain(rank)
             .chain(&frame.place)
+            .chain(frame.over.iter().map(|(measure, _, _)| measure))
             .chain(sides)
             .chain(frame.having.iter().filter(|_| frame.share.is_none()).map(|(measure, _, _)| measure))
         {
@@ -250,6 +256,19 @@ impl<'a> Builder<'a> {
             }
             _ => None,
         });
+        // With and without a value at once.
+        let raw = |pred: &Pred| match pred {
+            Pred::Raw(sql, _) => Some(sql.trim().to_lowercase()),
+            _ => None,
+        };
+        let known: Vec<String> = self.built.query.preds.iter().filter_map(raw).collect();
+        let both = known.iter().any(|sql| {
+            sql.strip_suffix(" is null")
+                .is_some_and(|column| known.contains(&format!("{column} is not null")))
+        });
+        if both {
+            return Err(Why::Kind("what has a value and has none".into()));
+        }
         for (node, column) in missing {
             let joined = self.tree.nodes.iter().any(|other| {
                 !other.left

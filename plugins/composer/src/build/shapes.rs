@@ -1,5 +1,7 @@
 //! The three shapes of a query: groups, a list, a share.
 
+use airlock_plugin_sdk::question::tokens::Token;
+
 use super::*;
 
 impl<'a> Builder<'a> {
@@ -95,7 +97,10 @@ impl<'a> Builder<'a> {
         rank: Option<&Measure>,
     ) -> Result<(), Why> {
         self.all_of_them(frame)?;
-        let keep = frame.rank.is_none() && frame.having.is_empty() && frame.entity.is_none();
+        let keep = frame.rank.is_none()
+            && frame.having.is_empty()
+            && frame.over.is_empty()
+            && frame.entity.is_none();
         let entity = if measures.is_empty() || rank.is_some() || !frame.having.is_empty() {
             frame.entity
         } else {
@@ -158,6 +163,25 @@ impl<'a> Builder<'a> {
                 self.built.query.select.push(Output { expr: expr.clone(), alias: Some(alias) });
             }
             self.built.query.having.push((expr, comparison.sql(), print::number(*value)));
+        }
+        for (measure, comparison, (table, column)) in &frame.over {
+            let (Expr::Raw(sql, mut nodes), node) = (self.expr(measure)?, self.must(*table, false)?) else {
+                return Err(Why::Kind("a comparison of that measure with a column".into()));
+            };
+            let alias = self.alias(measure);
+            let expr = Expr::Raw(sql.clone(), nodes.clone());
+            self.built.query.select.push(Output { expr, alias: Some(alias) });
+            let limit = Expr::Column(node, *column);
+            self.built.columns.insert((*table, *column));
+            self.built.query.groups.push(limit.clone());
+            self.built.query.select.push(Output { expr: limit, alias: None });
+            let owner = self.context.schema.table(*table).map_or("", |table| table.reference.name.as_str());
+            let name = self.context.schema.column(*table, *column).map_or("", |column| column.name.as_str());
+            nodes.push((*table, node));
+            let apart = format!("{sql} - {}.{}", print::identifier(owner), print::identifier(name));
+            self.built.query.having.push((Expr::Raw(apart, nodes), comparison.sql(), "0".into()));
+            let told = format!("Those without {} are left out.", self.column_name(*table, *column));
+            self.built.assumptions.push(told);
         }
         if let Some(wanted) = &frame.rank {
             let by = match (rank, &wanted.by) {
@@ -259,7 +283,12 @@ impl<'a> Builder<'a> {
                 } else if label.is_empty() {
                     (0..detail.map_or(0, |table| table.columns.len())).take(12).collect()
                 } else {
-                    label.iter().copied().filter(|_| own == 0 || frame.rank.is_none()).collect()
+                    // `the costliest rooms with their prices`: both.
+                    let beside = self.context.reading.tokens.windows(2).any(|pair| match pair {
+                        [with, their] => with.is("with") && (their.is("their") || their.is("its")),
+                        _ => false,
+                    });
+                    label.iter().copied().filter(|_| own == 0 || beside || frame.rank.is_none()).collect()
                 };
                 for column in shown {
                     self.show(node, table, column);
@@ -340,7 +369,20 @@ impl<'a> Builder<'a> {
                     order.insert(0, (Expr::Column(node, *column), *descending));
                 }
                 None => {
-                    if let Some(first) = order.first_mut() {
+                    // `rooms with their prices, highest first`: by the one number that is shown.
+                    let numbers: Vec<(usize, usize)> = frame
+                        .outputs
+                        .iter()
+                        .copied()
+                        .filter(|(table, column)| {
+                            let detail = self.context.schema.column(*table, *column);
+                            detail.is_some_and(|column| column.family == Family::Number && !column.key)
+                        })
+                        .collect();
+                    if let ([(table, column)], false) = (numbers.as_slice(), self.by_letters()) {
+                        let node = self.must(*table, true)?;
+                        order.insert(0, (Expr::Column(node, *column), *descending));
+                    } else if let Some(first) = order.first_mut() {
                         first.1 = *descending;
                     }
                 }
@@ -349,6 +391,12 @@ impl<'a> Builder<'a> {
         }
         self.built.query.order = order;
         if self.built.query.select.is_empty() { Err(Why::Kind("nothing to show".into())) } else { Ok(()) }
+    }
+
+    /// `in alphabetical order`: names are ordered, whatever numbers are shown.
+    fn by_letters(&self) -> bool {
+        let letters = |token: &Token| token.lower.starts_with("alphabet");
+        self.context.reading.tokens.iter().any(letters)
     }
 
     /// The first few of each group, not of all.

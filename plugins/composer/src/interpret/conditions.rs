@@ -8,6 +8,9 @@ impl Grammar<'_> {
         if self.op(next) == Some(&Op::Aggregate(Aggregate::Average)) {
             return self.above_average(at, next, comparison);
         }
+        if self.against_column(at, comparison) {
+            return Ok(());
+        }
         let Some(Op::Number(value)) = self.op(next).cloned() else {
             return Err(Why::Kind("a comparison with something other than a number".into()));
         };
@@ -68,6 +71,25 @@ impl Grammar<'_> {
                 None => Err(Why::Kind("a comparison whose quantity is not named".into())),
             },
         }
+    }
+
+    /// `owe more than their credit limit`: a measure before, a number of the things after.
+    fn against_column(&mut self, at: usize, comparison: Comparison) -> bool {
+        let own = matches!(self.word(at + 1), "their" | "its");
+        let (Some(before), Some(after)) = (self.before(at), self.noun(at)) else { return false };
+        let (Some(Target::Metric(metric)), Some(Target::Column(table, column))) =
+            (self.target(before).cloned(), self.target(after).cloned())
+        else {
+            return false;
+        };
+        if !own || !self.free(before) || self.family(table, column) != Family::Number {
+            return false;
+        }
+        for place in [at, before, after] {
+            self.take(place);
+        }
+        self.frame.over.push((Measure::Metric(metric), comparison, (table, column)));
+        true
     }
 
     /// `a price higher than the average`, `above average price`.

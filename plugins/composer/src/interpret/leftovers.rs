@@ -70,6 +70,7 @@ impl Grammar<'_> {
     pub(super) fn settle(&mut self) -> Result<(), Why> {
         self.either()?;
         self.who();
+        self.sellers();
         let sized = self.sized;
         if let (Some(Key::Table(table)), Some(rank)) = (self.frame.entity, self.frame.rank.as_mut())
             && rank.by.is_none()
@@ -179,6 +180,30 @@ impl Grammar<'_> {
         people.sort_unstable();
         people.dedup();
         if let [only] = people.as_slice() {
+            self.frame.entity = Some(Key::Table(*only));
+        }
+    }
+
+    /// `top 5 best sellers`: the one kind of things, no event among them, that each of the measured rows points to.
+    fn sellers(&mut self) {
+        let said = |word: &str| matches!(word, "seller" | "sellers" | "movers");
+        let asked = self.reading.tokens.iter().any(|token| said(&token.lower));
+        let Some(By::Measure(Measure::Metric(term))) =
+            self.frame.rank.as_ref().and_then(|rank| rank.by.as_ref()).filter(|_| asked)
+        else {
+            return;
+        };
+        let table = self.glossary.terms.get(*term).and_then(|term| term.metrics.first()).map(|m| m.table);
+        let Some(detail) = table.filter(|_| self.frame.entity.is_none()).and_then(|at| self.schema.table(at))
+        else {
+            return;
+        };
+        let lasting = |at: usize| self.schema.table(at).is_some_and(|table| table.time.is_none());
+        let mut things: Vec<usize> =
+            detail.edges.iter().map(|edge| edge.to).filter(|to| lasting(*to)).collect();
+        things.sort_unstable();
+        things.dedup();
+        if let [only] = things.as_slice() {
             self.frame.entity = Some(Key::Table(*only));
         }
     }

@@ -36,6 +36,14 @@ impl Grammar<'_> {
             {
                 return Ok((Measure::Count(table), at + 1));
             }
+            // `average walk-in bill`: the amount of what the condition is about.
+            if aggregate != Aggregate::Count
+                && let Some((table, at)) = self.kind_of(next)
+                && self.names_rows(at, table)
+                && let Some(column) = self.schema.table(table).and_then(|table| table.amount())
+            {
+                return Ok((self.column_measure(aggregate, table, column, false)?, at + 1));
+            }
             return Err(Why::Kind(format!("what the {} is taken of is not clear", aggregate.word())));
         };
         if (next..noun).any(|at| self.op(at) == Some(&Op::Distinct)) {
@@ -67,6 +75,13 @@ impl Grammar<'_> {
             }
             at += 1;
         }
+    }
+
+    /// True when the last word of an item is what the rows of a table are called: `walk-in bill`.
+    fn names_rows(&self, at: usize, table: usize) -> bool {
+        let last = self.items.get(at).and_then(|item| self.reading.tokens.get(item.end.checked_sub(1)?));
+        let names = self.schema.table(table).map(|table| table.names.as_slice()).unwrap_or_default();
+        last.is_some_and(|last| names.iter().any(|name| name.as_slice() == std::slice::from_ref(&last.stem)))
     }
 
     /// True for a column whose values are what its rows are called: a cashier is an employee, while an excavator is a

@@ -129,7 +129,22 @@ impl Grammar<'_> {
         else {
             return false;
         };
-        let Some(Target::Column(table, column)) = self.target(self.next(at)) else { return false };
+        let next = self.next(at);
+        // `best sellers, by units`: a word of the measure's own name.
+        let stems = |item: &Item| -> Vec<String> {
+            let tokens = (item.first..item.end).filter_map(|at| self.reading.tokens.get(at));
+            tokens.map(|token| token.stem.clone()).collect()
+        };
+        let said = self.items.get(next).map(stems).unwrap_or_default();
+        let named = self.glossary.terms.get(*term).is_some_and(|term| {
+            term.names
+                .iter()
+                .any(|name| !said.is_empty() && said.iter().all(|stem| name.words.contains(stem)))
+        });
+        if named && matches!(self.part(next), Some(Part::Mention(_))) {
+            return true;
+        }
+        let Some(Target::Column(table, column)) = self.target(next) else { return false };
         let name = self.schema.column(*table, *column).map_or("", |column| column.name.as_str());
         self.glossary.terms.get(*term).is_some_and(|term| {
             term.metrics.iter().any(|metric| {

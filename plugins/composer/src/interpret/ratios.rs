@@ -12,7 +12,24 @@ impl Grammar<'_> {
             return self.divided(at, apart, true);
         }
         self.take(at);
-        let Some(noun) = self.noun(at) else {
+        // `our 2024 revenue`: a time may stand before the noun.
+        let dated = |from: usize| {
+            let mut next = self.next(from);
+            while matches!(self.op(next), Some(Op::Moment(_))) {
+                next = self.next(next);
+            }
+            let metric = matches!(self.target(next), Some(Target::Metric(_)));
+            (next > from + 1 && metric && self.free(next)).then_some(next)
+        };
+        // `of all the bills since May, what percentage was cancelled`
+        if self.noun(at).is_none()
+            && let Some((first, table)) = self.led_by_of(at)
+        {
+            self.take(first);
+            self.frame.share = Some((table, at));
+            return Ok(());
+        }
+        let Some(noun) = self.noun(at).or_else(|| dated(at)) else {
             return Err(Why::Kind("a share whose whole is not a plain table".into()));
         };
         match self.target(noun).cloned() {
@@ -21,7 +38,58 @@ impl Grammar<'_> {
                 self.frame.share = Some((table, self.said_of(noun)));
                 Ok(())
             }
+            Some(Target::Metric(metric)) => self.share_of_measure(noun, metric),
             _ => Err(Why::Kind("a share whose whole is not a plain table".into())),
+        }
+    }
+
+    /// `what share of the 2024 revenue was on account`: the measure of what stands behind its verb, in that of all.
+    fn share_of_measure(&mut self, noun: usize, metric: usize) -> Result<(), Why> {
+        let verb = self.said_of(noun);
+        let end = (noun + 1..self.items.len())
+            .find(|at| self.op(*at) == Some(&Op::Stop))
+            .unwrap_or(self.items.len());
+        let mut filters = Vec::new();
+        for at in verb + 1..end {
+            match self.part(at).cloned() {
+                Some(Part::Mention(Target::Condition(term))) => {
+                    filters.push((at, FilterKind::Condition(term)))
+                }
+                Some(Part::Mention(Target::Value(table, column, value))) => {
+                    filters.push((at, FilterKind::Values(table, column, vec![value])));
+                }
+                Some(Part::Op(Op::Link | Op::Word | Op::By)) => continue,
+                // `was sold on account`: how the measure came about.
+                Some(Part::Mention(_))
+                    if stems::is_participle(self.word(at))
+                        && stems::is_relation(&stems::stem(self.word(at))) => {}
+                _ => return Err(Why::Kind("a share of a measure by more than a condition".into())),
+            }
+            self.take(at);
+        }
+        if filters.is_empty() || verb == noun || self.frame.ratio.is_some() {
+            return Err(Why::Kind("a share whose part and whole are not told apart".into()));
+        }
+        self.take(noun);
+        for at in verb..end {
+            if matches!(self.op(at), Some(Op::By)) {
+                self.take(at);
+            }
+        }
+        let below = Frame { measures: vec![Measure::Metric(metric)], ..Frame::default() };
+        let filters = filters.into_iter().map(|(at, kind)| Filter { kind, negated: false, at }).collect();
+        let above = Frame { filters, ..below.clone() };
+        self.frame.ratio = Some(Box::new(Ratio { above, below, percent: true }));
+        Ok(())
+    }
+
+    /// The things that a question begins with: `of all the bills …, what percentage`.
+    fn led_by_of(&self, at: usize) -> Option<(usize, usize)> {
+        let leads = self.reading.tokens.first().is_some_and(|token| token.is("of") || token.is("out"));
+        let first = (0..at).find(|place| matches!(self.part(*place), Some(Part::Mention(_))))?;
+        match self.target(first) {
+            Some(Target::Table(table)) if leads && self.free(first) => Some((first, *table)),
+            _ => None,
         }
     }
 

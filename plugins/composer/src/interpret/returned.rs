@@ -15,8 +15,9 @@ impl Grammar<'_> {
                 matches!(self.word(start), "return" | "show" | "give" | "display" | "include" | "output");
             let said = (0..stop).any(|at| matches!(self.part(at), Some(Part::Mention(_))));
             if lead && said {
+                // `…, leaving out the cancelled ones` says again what rows are meant.
                 let end = (start..self.items.len())
-                    .find(|at| self.op(*at) == Some(&Op::Stop))
+                    .find(|at| matches!(self.op(*at), Some(Op::Stop | Op::Not)))
                     .unwrap_or(self.items.len());
                 let plain = !(start..end).any(|at| {
                     matches!(
@@ -24,7 +25,6 @@ impl Grammar<'_> {
                         Some(
                             Op::Top { .. }
                                 | Op::Each
-                                | Op::Not
                                 | Op::Ratio
                                 | Op::Percent
                                 | Op::Compare(_)
@@ -81,6 +81,16 @@ impl Grammar<'_> {
                         matches!(self.target(at + 1), Some(Target::Column(owner, _)) if *owner == table);
                     if !owner && !self.told(table) {
                         self.frame.context.push((table, at));
+                        // `give me the order number, supplier and date`: the name of what each row points to.
+                        let listed = self.frame.measures.is_empty() && self.frame.rank.is_none();
+                        let label = self.schema.table(table).map(|table| table.label.clone());
+                        let among = at > clause.start + 1 || matches!(self.op(at + 1), Some(Op::And));
+                        if let Some([only]) = label.as_deref()
+                            && listed
+                            && among
+                        {
+                            self.frame.outputs.push((table, *only));
+                        }
                     }
                 }
                 Some(Part::Mention(Target::Column(table, column))) => {

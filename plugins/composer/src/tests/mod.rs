@@ -6,6 +6,7 @@ mod library;
 mod quotients;
 mod ruled;
 mod shop;
+mod speech;
 mod talk;
 
 use airlock_plugin_sdk::contract::generator::{GenerateInput, GenerateStep};

@@ -50,6 +50,7 @@ pub(super) const PHRASES: &[(&[&str], Op)] = &[
     (&["most", "expensive"], superlative(true, Quality::Price)),
     (&["priciest"], superlative(true, Quality::Price)),
     (&["costliest"], superlative(true, Quality::Price)),
+    (&["dearest"], superlative(true, Quality::Price)),
     (&["least", "expensive"], superlative(false, Quality::Price)),
     (&["cheapest"], superlative(false, Quality::Price)),
     (&["newest"], superlative(true, Quality::Recency)),

@@ -237,6 +237,7 @@ const LIGHT: &[&str] = &[
     "lives",
     "living",
     "located",
+    "lying",
     "reside",
     "resides",
     "placed",

@@ -183,6 +183,11 @@ impl Reader<'_> {
         if !self.any(middle, joins) {
             return None;
         }
+        // `from 2023 to now`, `till date`: until today.
+        if self.any(middle + 1, &["now", "today", "date", "present"]) {
+            let period = Period { from: first.period.from, until: Some(self.today.add_days(1)) };
+            return Some((Point { period, ..first }, middle + 2));
+        }
         let (second, end) = self.point(middle + 1, true)?;
         if first.guessed_year && !second.guessed_year {
             let (from, until) = (first.period.from?, second.period.from?);

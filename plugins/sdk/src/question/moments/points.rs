@@ -351,6 +351,9 @@ impl Reader<'_> {
             || named
             || at == 0
             || at + 1 >= self.tokens.len()
+            // `show me 2026 revenue`; `give me 2000 rows` is a number of things.
+            || (self.any(at.wrapping_sub(1), &["me", "our"])
+                && (!self.word(at + 1).ends_with('s') || self.word(at + 1) == "sales"))
             || self.tokens.get(at + 1).is_some_and(|next| next.kind == TokenKind::Mark)
             || self.any(at.wrapping_sub(1), &["and", "vs", "versus", "to", ","]);
         (settled && !compared.contains(&self.before(at)))
