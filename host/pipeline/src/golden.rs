@@ -6,10 +6,12 @@
 
 mod cell;
 mod compare;
+mod order;
 mod presentation;
 mod verdict;
 mod withheld;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -61,7 +63,28 @@ pub struct Runner<'a> {
     host: &'a Host,
     domain: &'a Arc<Domain>,
     gate: Gate,
-    known: Mutex<HashMap<String, Arc<ResultSet>>>,
+    known: Mutex<HashMap<(String, bool), Arc<Right>>>,
+}
+
+/// What a right text gives.
+struct Right {
+    result: ResultSet,
+    /// Where an order is asked for: for each row the number of its block, within which rows may change places.
+    blocks: Option<Vec<u32>>,
+}
+
+impl Right {
+    /// Compares with it what a text gave. Rows that tie may change places where the text orders them at all.
+    fn compare(&self, sql: &str, got: &ResultSet) -> Comparison {
+        let blocks = self.blocks.as_ref().map(|blocks| {
+            if order::is_ordered(sql) {
+                Cow::Borrowed(blocks)
+            } else {
+                Cow::Owned(order::exact(blocks.len()))
+            }
+        });
+        compare(got, &self.result, blocks.as_ref().map(|blocks| blocks.as_slice()))
+    }
 }
 
 impl<'a> Runner<'a> {
@@ -85,6 +108,22 @@ impl<'a> Runner<'a> {
             ..AskRequest::new(case.question.clone())
         };
         let domain = Arc::new(self.domain.withholding(Withheld::of(case)));
+        let asked = self.host.ask_apart(&request, &domain, stages).await;
+        self.graded(case, asked).await
+    }
+
+    /// Puts a text where a draft would be, lets repair do what it can without a model, and grades what comes of it.
+    pub async fn mend(&self, case: &GoldenCase, sql: &str) -> Graded {
+        let request = AskRequest {
+            domain: Some(self.domain.name().clone()),
+            now: case.now.clone(),
+            ..AskRequest::new(case.question.clone())
+        };
+        let mended = self.host.mend_apart(&request, self.domain, sql).await;
+        self.graded(case, mended).await
+    }
+
+    async fn graded(&self, case: &GoldenCase, ended: Result<Finished, AskError>) -> Graded {
         let id = case.id.value.clone();
         match ended {
             Ok(finished) => {
@@ -108,22 +147,6 @@ impl<'a> Runner<'a> {
         let (verdict, presentation) = self.verdict(case, ended).await;
         let first = match &ended.first_sql {
             Some(sql) if case.outcome == GoldenOutcome::Answered => Some(self.rows(case, sql).await.0),
-        let asked = self.host.ask_apart(&request, &domain, stages).await;
-        self.graded(case, asked).await
-    }
-
-    /// Puts a text where a draft would be, lets repair do what it can without a model, and grades what comes of it.
-    pub async fn mend(&self, case: &GoldenCase, sql: &str) -> Graded {
-        let request = AskRequest {
-            domain: Some(self.domain.name().clone()),
-            now: case.now.clone(),
-            ..AskRequest::new(case.question.clone())
-        };
-        let mended = self.host.mend_apart(&request, self.domain, sql).await;
-        self.graded(case, mended).await
-    }
-
-    async fn graded(&self, case: &GoldenCase, ended: Result<Finished, AskError>) -> Graded {
             // A text was offered where there was nothing to answer.
             Some(_) => Some(Verdict::wrong("the first attempt was a text")),
             None => None,
@@ -175,11 +198,11 @@ impl<'a> Runner<'a> {
         };
         let (mut different, mut undecided, mut suspected) = (None, None, None);
         for gold in case.sql.iter().chain(&case.accepted_sql) {
-            match self.right(&gold.value).await {
-                Ok(gold) => match compare(&got, &gold, case.ordered) {
+            match self.right(&gold.value, case.ordered).await {
+                Ok(gold) => match gold.compare(sql, &got) {
                     Comparison::Same => return (Verdict::Right, None),
                     Comparison::Different(why) => {
-                        suspected = suspected.or(presentation::suspect(&got, &gold, case.ordered));
+                        suspected = suspected.or(presentation::suspect(&got, &gold.result, case.ordered));
                         different.get_or_insert(why);
                     }
                     Comparison::Undecided(why) => undecided = Some(why),
@@ -202,14 +225,14 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`Unfit`], in a sentence.
     pub async fn fit(&self, sql: &str, check: Option<&str>, ordered: bool) -> Result<(), Unfit> {
-        let right = self.right(sql).await?;
+        let right = self.right(sql, ordered).await?;
         let Some(check) = check else { return Ok(()) };
         let unfit = |why: String| Unfit::Text(format!("its check {why}"));
         let checked = match self.result(check).await {
             Err(Unfit::Text(why)) => return Err(unfit(format!("does not run: {why}"))),
             other => other?,
         };
-        match compare(&checked, &right, ordered) {
+        match right.compare(check, &checked) {
             Comparison::Same => Ok(()),
             Comparison::Different(why) => Err(unfit(format!("gives another result: {why}"))),
             Comparison::Undecided(why) => Err(unfit(format!("cannot be compared with it: {why}"))),
@@ -217,22 +240,53 @@ impl<'a> Runner<'a> {
     }
 
     /// What a right text gives, remembered for the other modes of the same case.
-    async fn right(&self, sql: &str) -> Result<Arc<ResultSet>, Unfit> {
-        if let Some(known) = self.known().get(sql) {
+    async fn right(&self, sql: &str, ordered: bool) -> Result<Arc<Right>, Unfit> {
+        let key = (sql.to_owned(), ordered);
+        if let Some(known) = self.known().get(&key) {
             return Ok(Arc::clone(known));
         }
-        let result = Arc::new(self.result(sql).await?);
+        let result = self.result(sql).await?;
+        let right =
+            Arc::new(if ordered { self.tied(sql, result).await? } else { Right { result, blocks: None } });
         let mut known = self.known();
         if known.len() >= KEPT {
             known.clear();
         }
-        if result.rows.len() <= KEPT_ROWS {
-            known.insert(sql.to_owned(), Arc::clone(&result));
+        if right.result.rows.len() <= KEPT_ROWS {
+            known.insert(key, Arc::clone(&right));
         }
-        Ok(result)
+        Ok(right)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<ResultSet>>> {
+    /// A right result with the blocks of rows that its own ORDER BY does not tell apart. A key that is no output column is
+    /// had by running the text again with it; where that cannot be done, no row may change its place.
+    async fn tied(&self, sql: &str, result: ResultSet) -> Result<Right, Unfit> {
+        let Some(keys) = order::keys(sql, &result.columns) else {
+            let blocks = Some(order::exact(result.rows.len()));
+            return Ok(Right { result, blocks });
+        };
+        let Some(shown) = keys.shown(sql) else {
+            let blocks = Some(keys.blocks(&result, None));
+            return Ok(Right { result, blocks });
+        };
+        match self.result(&shown).await {
+            Ok(shown) => {
+                let (again, expressions) = keys.split(shown);
+                if again.columns.len() == result.columns.len()
+                    && compare(&again, &result, None) == Comparison::Same
+                {
+                    let blocks = Some(keys.blocks(&again, Some(&expressions)));
+                    return Ok(Right { result: again, blocks });
+                }
+            }
+            Err(Unfit::Text(_)) => {}
+            Err(infrastructure) => return Err(infrastructure),
+        }
+        let blocks = Some(order::exact(result.rows.len()));
+        Ok(Right { result, blocks })
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<(String, bool), Arc<Right>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

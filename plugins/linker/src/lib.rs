@@ -27,8 +27,13 @@ impl Linker for Funnel {
             return Err(StageError::BadInput("width must be at least 1".into()));
         }
         let words = score::words(&input.plan.keywords, &input.question);
-        let candidates = score::candidates(host, &input.question, &words, FUNNEL);
-        let unknown = score::unknown(&words, &candidates);
+        let told = score::told(host, &input.question, &words);
+        let sought = [words.as_slice(), told.words.as_slice()].concat();
+        let candidates = score::candidates(host, &input.question, &sought, FUNNEL);
+        let mut unknown = score::unknown(&words, &candidates);
+        // What a term means is looked for in its place.
+        unknown
+            .retain(|text| !words.iter().any(|word| word.text == *text && told.names.contains(&word.stem)));
         if candidates.is_empty() || head_is_unknown(&words, &unknown) {
             let named = if unknown.is_empty() { "its words".to_owned() } else { quoted(&unknown) };
             return Ok(LinkStep::Nothing(NoMatch {

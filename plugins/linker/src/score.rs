@@ -9,6 +9,9 @@ use airlock_plugin_sdk::{Host, TableRef};
 /// A match by a term of the glossary, which says in so many words which table is meant.
 const TERM: f64 = 1.2;
 
+/// Words of definitions that are looked for beside the question's own.
+const TOLD: usize = 12;
+
 /// A content word of the question.
 #[derive(Debug, Clone)]
 pub struct Word {
@@ -78,6 +81,35 @@ pub fn words(keywords: &[String], question: &str) -> Vec<Word> {
         }
     }
     found
+}
+
+/// What the glossary says of the question's words in words of its own, where it names no table: `TSC = total sales count`.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Stems of the names that the question says.
+    pub names: Vec<String>,
+    /// The words of their definitions that the question has not.
+    pub words: Vec<Word>,
+}
+
+/// Looks up the terms without a table that the question names in full.
+pub fn told(host: &impl Host, question: &str, words: &[Word]) -> Told {
+    let mut told = Told::default();
+    for term in host.near_terms(question, 20) {
+        let name = stems::content_stems(&term.name);
+        let said = !name.is_empty() && name.iter().all(|stem| words.iter().any(|word| word.stem == *stem));
+        if term.table.is_some() || !said {
+            continue;
+        }
+        for word in self::words(&[], &term.definition).into_iter().take(TOLD) {
+            let known = words.iter().chain(&told.words).any(|known| known.stem == word.stem);
+            if !known && told.words.len() < TOLD {
+                told.words.push(word);
+            }
+        }
+        told.names.extend(name);
+    }
+    told
 }
 
 /// The stems of a catalogue name.

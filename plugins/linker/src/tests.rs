@@ -90,6 +90,21 @@ fn the_tables_a_question_needs_are_selected() {
 }
 
 #[test]
+fn what_a_term_stands_for_is_looked_for_in_its_place() {
+    let question = "What is the NVD this week?";
+    let LinkStep::Nothing(no) = link(&clinic(), question, &["nvd"], 5) else { panic!() };
+    assert_eq!(no.unknown_words, ["nvd"]);
+    let host = clinic().term("NVD", &[], "NVD = number of visits by a doctor");
+    let LinkStep::Done(selection) = link(&host, question, &["nvd"], 5) else { panic!() };
+    let names: Vec<&str> = selection.tables.iter().take(2).map(|t| t.table.name.as_str()).collect();
+    assert!(names.contains(&"visits") && names.contains(&"doctors"), "{names:?}");
+    assert!(selection.attributes.is_empty(), "{:?}", selection.attributes);
+    // A term that the question does not name in full says nothing about it.
+    let host = clinic().term("NVD of children", &[], "visits by young patients");
+    assert!(matches!(link(&host, question, &["nvd"], 5), LinkStep::Nothing(_)));
+}
+
+#[test]
 fn the_width_holds_and_the_best_comes_first() {
     let LinkStep::Done(selection) = link(&clinic(), "patients by doctor", &["patients", "doctor"], 1) else {
         panic!()

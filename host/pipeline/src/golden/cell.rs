@@ -34,6 +34,16 @@ impl Cell {
         }
     }
 
+    /// A value by which rows are ordered: like [`Self::of`], with every digit of a number that is no float's noise.
+    pub(crate) fn key(value: &Value, sql_type: &str) -> Self {
+        let text = match value {
+            Value::Number(number) => number.to_string(),
+            Value::String(text) if is_number(sql_type) => text.clone(),
+            other => return Self::of(other, sql_type),
+        };
+        Self::Text(Decimal::parse(&text).map_or(text, |decimal| decimal.exact()))
+    }
+
     /// A number from its text; what is none (`NaN`, `Infinity`) is compared as text.
     fn number(text: &str) -> Self {
         Decimal::parse(text).and_then(Decimal::cell).unwrap_or_else(|| Self::Text(text.to_owned()))
@@ -104,6 +114,15 @@ impl Decimal {
         (0..count).fold(0, |sum, at| sum * 10 + i128::from(self.digits.get(at).copied().unwrap_or_default()))
     }
 
+    /// All digits, written in one way.
+    fn exact(&self) -> String {
+        let last = self.digits.iter().rposition(|digit| *digit != 0);
+        let Some(last) = last else { return "0".to_owned() };
+        let digits: String =
+            self.digits.iter().take(last + 1).map(|digit| char::from(b'0' + digit)).collect();
+        format!("{}{digits}e{}", if self.negative { "-" } else { "" }, self.point)
+    }
+
     fn cell(mut self) -> Option<Cell> {
         if self.digits.iter().all(|digit| *digit == 0) {
             return Some(Cell::Hundredths(0));
@@ -154,6 +173,23 @@ mod tests {
             (json!(null), json!(0), false),
         ] {
             assert_eq!(Cell::of(&a, "numeric(12,2)") == Cell::of(&b, "numeric"), equal, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_key_keeps_the_digits_that_order_rows() {
+        for (a, b, equal) in [
+            (json!("4.501"), json!("4.502"), false),
+            (json!("4.5"), json!("4.5000000000000000"), true),
+            (json!("0.00"), json!(0), true),
+            (json!(0.1 + 0.2), json!(0.3), true),
+            (json!("-5"), json!(5), false),
+            (json!("50"), json!("5"), false),
+            (json!("9007199254740993"), json!("9007199254740992"), false),
+            (json!("NaN"), json!("NaN"), true),
+            (json!(null), json!(0), false),
+        ] {
+            assert_eq!(Cell::key(&a, "numeric") == Cell::key(&b, "numeric(12,2)"), equal, "{a} {b}");
         }
     }
 

@@ -20,8 +20,9 @@ pub(crate) enum Comparison {
 /// values in other orders need more than a few.
 const TRIES: usize = 400;
 
-/// Compares what was answered with what is right. Row order counts only when it was asked for.
-pub(crate) fn compare(got: &ResultSet, gold: &ResultSet, ordered: bool) -> Comparison {
+/// Compares what was answered with what is right. Row order counts only where it was asked for: then `blocks` says for
+/// each place in the right result to which block of rows it belongs, and a row must stand within its block.
+pub(crate) fn compare(got: &ResultSet, gold: &ResultSet, blocks: Option<&[u32]>) -> Comparison {
     if got.truncated || gold.truncated {
         return Comparison::Undecided("a result is too large to be compared".to_owned());
     }
@@ -33,7 +34,7 @@ pub(crate) fn compare(got: &ResultSet, gold: &ResultSet, ordered: bool) -> Compa
     }
     let mut numbers = HashMap::new();
     let (got, gold) = (columns(got, &mut numbers), columns(gold, &mut numbers));
-    let mut search = Search { got: &got, gold: &gold, ordered, chosen: Vec::new(), tries: 0 };
+    let mut search = Search { got: &got, gold: &gold, blocks, chosen: Vec::new(), tries: 0 };
     match search.next() {
         Some(true) => Comparison::Same,
         Some(false) => Comparison::Different("the values differ".to_owned()),
@@ -59,7 +60,7 @@ fn columns(result: &ResultSet, numbers: &mut HashMap<Cell, u32>) -> Vec<Column> 
 struct Search<'a> {
     got: &'a [Column],
     gold: &'a [Column],
-    ordered: bool,
+    blocks: Option<&'a [u32]>,
     /// For each right column so far, the column of the answer.
     chosen: Vec<usize>,
     tries: usize,
@@ -96,17 +97,18 @@ impl Search<'_> {
         let count = self.chosen.len();
         let got: Vec<&Column> = self.chosen.iter().filter_map(|at| self.got.get(*at)).collect();
         let gold: Vec<&Column> = self.gold.iter().take(count).collect();
-        if self.ordered {
-            return got.last() == gold.last();
-        }
-        sorted_rows(&got) == sorted_rows(&gold)
+        sorted_rows(&got, self.blocks) == sorted_rows(&gold, self.blocks)
     }
 }
 
-fn sorted_rows(columns: &[&Column]) -> Vec<Vec<u32>> {
+/// The rows as a multiset, those of a block together.
+fn sorted_rows(columns: &[&Column], blocks: Option<&[u32]>) -> Vec<Vec<u32>> {
     let height = columns.first().map_or(0, |column| column.len());
     let mut rows: Vec<Vec<u32>> = (0..height)
-        .map(|row| columns.iter().filter_map(|column| column.get(row).copied()).collect())
+        .map(|row| {
+            let block = blocks.and_then(|blocks| blocks.get(row));
+            block.into_iter().chain(columns.iter().filter_map(|column| column.get(row))).copied().collect()
+        })
         .collect();
     rows.sort_unstable();
     rows
@@ -138,24 +140,45 @@ mod tests {
     #[test]
     fn what_counts_and_what_does_not() {
         let (two, three) = (["text", "integer"].as_slice(), ["text", "integer", "integer"].as_slice());
-        for (got, types, gold, gold_types, ordered, same) in [
-            (json!([["a", 1], ["b", 2]]), two, json!([["b", 2], ["a", 1]]), two, false, true),
-            (json!([["a", 1], ["b", 2]]), two, json!([["b", 2], ["a", 1]]), two, true, false),
-            (json!([["a", 1], ["b", 2]]), two, json!([["a", 1], ["b", 2]]), two, true, true),
+        let (free, exact, tied, part): (_, Option<&[u32]>, Option<&[u32]>, Option<&[u32]>) =
+            (None, Some(&[0, 1]), Some(&[0, 0]), Some(&[0, 1, 1]));
+        for (got, types, gold, gold_types, blocks, same) in [
+            (json!([["a", 1], ["b", 2]]), two, json!([["b", 2], ["a", 1]]), two, free, true),
+            (json!([["a", 1], ["b", 2]]), two, json!([["b", 2], ["a", 1]]), two, exact, false),
+            (json!([["a", 1], ["b", 2]]), two, json!([["a", 1], ["b", 2]]), two, exact, true),
+            // Rows that tie may change places; others may not.
+            (json!([["a", 1], ["b", 1]]), two, json!([["b", 1], ["a", 1]]), two, tied, true),
+            (json!([["a", 1], ["b", 2]]), two, json!([["b", 1], ["a", 2]]), two, tied, false),
+            (
+                json!([["a", 2], ["c", 1], ["b", 1]]),
+                two,
+                json!([["a", 2], ["b", 1], ["c", 1]]),
+                two,
+                part,
+                true,
+            ),
+            (
+                json!([["b", 1], ["a", 2], ["c", 1]]),
+                two,
+                json!([["a", 2], ["b", 1], ["c", 1]]),
+                two,
+                part,
+                false,
+            ),
             // Each column has the right values, the rows have not.
-            (json!([["a", 2], ["b", 1]]), two, json!([["a", 1], ["b", 2]]), two, false, false),
+            (json!([["a", 2], ["b", 1]]), two, json!([["a", 1], ["b", 2]]), two, free, false),
             // Further columns, in any place.
-            (json!([["a", 7, 1], ["b", 7, 2]]), three, json!([["a", 1], ["b", 2]]), two, false, true),
-            (json!([["a", 1]]), two, json!([["a", 1, 7]]), three, false, false),
+            (json!([["a", 7, 1], ["b", 7, 2]]), three, json!([["a", 1], ["b", 2]]), two, free, true),
+            (json!([["a", 1]]), two, json!([["a", 1, 7]]), three, free, false),
             // The second of two columns with the same values is the right one.
-            (json!([["a", 1, 2], ["b", 2, 1]]), three, json!([["a", 2], ["b", 1]]), two, false, true),
+            (json!([["a", 1, 2], ["b", 2, 1]]), three, json!([["a", 2], ["b", 1]]), two, free, true),
             // Multisets: how often counts.
-            (json!([["a", 1], ["a", 1]]), two, json!([["a", 1], ["b", 1]]), two, false, false),
-            (json!([["a", 1]]), two, json!([["a", 1], ["a", 1]]), two, false, false),
-            (json!([]), two, json!([]), three, false, true),
+            (json!([["a", 1], ["a", 1]]), two, json!([["a", 1], ["b", 1]]), two, free, false),
+            (json!([["a", 1]]), two, json!([["a", 1], ["a", 1]]), two, free, false),
+            (json!([]), two, json!([]), three, free, true),
         ] {
-            let comparison = compare(&result(got.clone(), types), &result(gold.clone(), gold_types), ordered);
-            assert_eq!(comparison == Comparison::Same, same, "{got} {gold} {ordered}: {comparison:?}");
+            let comparison = compare(&result(got.clone(), types), &result(gold.clone(), gold_types), blocks);
+            assert_eq!(comparison == Comparison::Same, same, "{got} {gold} {blocks:?}: {comparison:?}");
         }
     }
 
@@ -163,8 +186,8 @@ mod tests {
     fn a_cut_result_decides_nothing() {
         let whole = result(json!([["a", 1]]), &["text", "integer"]);
         let cut = ResultSet { truncated: true, ..whole.clone() };
-        assert!(matches!(compare(&cut, &whole, false), Comparison::Undecided(_)));
-        assert!(matches!(compare(&whole, &cut, false), Comparison::Undecided(_)));
+        assert!(matches!(compare(&cut, &whole, None), Comparison::Undecided(_)));
+        assert!(matches!(compare(&whole, &cut, None), Comparison::Undecided(_)));
     }
 
     #[test]
@@ -175,7 +198,7 @@ mod tests {
             (0..31).map(row).collect::<Vec<_>>().into()
         };
         let types = ["integer"; 30];
-        let comparison = compare(&result(rows(1), &types), &result(rows(0), &types), false);
+        let comparison = compare(&result(rows(1), &types), &result(rows(0), &types), None);
         assert!(matches!(comparison, Comparison::Undecided(_)), "{comparison:?}");
     }
 }

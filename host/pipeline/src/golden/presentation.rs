@@ -19,7 +19,7 @@ type Loosen = fn(&Value) -> Value;
 
 /// Says in what, when a looser comparison finds two different results equal.
 pub(super) fn suspect(got: &ResultSet, gold: &ResultSet, ordered: bool) -> Option<&'static str> {
-    let same = |got: &ResultSet, gold: &ResultSet| compare(got, gold, false) == Comparison::Same;
+    let same = |got: &ResultSet, gold: &ResultSet| compare(got, gold, None) == Comparison::Same;
     if ordered && same(got, gold) {
         return Some("the order of the rows");
     }
