@@ -106,13 +106,8 @@ pub enum ConfigError {
         provider: String,
     },
     /// Not an address.
-    #[error("models.providers.{provider}.url: `{url}` is not an http or https address")]
-    Url {
-        /// The provider.
-        provider: String,
-        /// What stands there.
-        url: String,
-    },
+    #[error("models.providers.{0}.url is not an http or https address, such as http://127.0.0.1:11434")]
+    Url(String),
     /// Recorded replies without their folder, or a folder where none belongs.
     #[error(
         "models.providers.{0}: `folder` names the recorded replies of the kind `recorded`, and only of that one"

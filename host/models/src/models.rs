@@ -199,7 +199,8 @@ impl Models {
                 Some(spare) if error.spare_may_help() => {
                     tracing::warn!(%error, model = spare.model, "asking the spare provider");
                     // The spare gets a deadline of its own: the first one's silence has used up the call's.
-                    let until = call.until.unwrap_or(Instant::now() + self.deadline);
+                    let own = Instant::now() + self.deadline;
+                    let until = call.until.map_or(own, |until| until.min(own));
                     self.ask_seat(spare, cast, call, begun, until).await
                 }
                 _ => Err(error),
@@ -230,6 +231,7 @@ impl Models {
                 .max_output_tokens
                 .map_or(cast.max_output_tokens, |n| n.min(cast.max_output_tokens)),
             json: matches!(call.shape, Shape::Json(_)),
+            stream: true,
         };
         let mut tries = 0;
         loop {
@@ -323,7 +325,8 @@ fn voice(
         (ProviderKind::Recorded, None) | (_, Some(_)) => return Err(ConfigError::Folder(name.to_owned())),
     };
     let endpoint = Endpoint::parse(&config.url)
-        .ok_or_else(|| ConfigError::Url { provider: name.to_owned(), url: config.url.clone() })?;
+        // An address may hold a password: it is not repeated.
+        .ok_or_else(|| ConfigError::Url(name.to_owned()))?;
     let read = |named: &Option<String>| match named {
         None => Ok(None),
         Some(variable_name) => match variable(variable_name) {

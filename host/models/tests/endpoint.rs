@@ -278,3 +278,132 @@ fn a_recording_has_a_folder_and_an_endpoint_has_none() {
         assert!(error.contains(want), "{provider}: {error}");
     }
 }
+
+/// A server that says these pieces, one after the other, as a stream of events.
+async fn streamed(pieces: &'static [&'static str]) -> (String, Arc<Mutex<Vec<Value>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let answer = move |body: String| {
+        seen.lock().unwrap().push(serde_json::from_str(&body).unwrap());
+        async move {
+            let pieces =
+                futures_util::stream::iter(pieces.iter().map(|piece| Ok::<_, std::io::Error>(*piece)));
+            Response::builder()
+                .header("content-type", "text/event-stream; charset=utf-8")
+                .body(axum::body::Body::from_stream(pieces))
+                .unwrap()
+        }
+    };
+    let router = Router::new().fallback(post(answer));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (url, asked)
+}
+
+fn of_kind(kind: &str, url: &str) -> Models {
+    models(&format!(
+        "[providers.main]\nkind = \"{kind}\"\nurl = \"{url}\"\n[roles.reasoning]\nprovider = \"main\"\nmodel = \"m\""
+    ))
+}
+
+#[tokio::test]
+async fn a_reply_in_pieces_is_put_together_in_either_protocol() {
+    let openai: &[&str] = &[
+        "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"SEL\"},\"finish_reason\":null}],\"usage\":null}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"ECT 1\"}}]}\n\ndata: {\"choices\":[{\"delta\":",
+        "{},\"finish_reason\":\"stop\"}]}\n\n",
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":3}}\n\ndata: [DONE]\n\n",
+    ];
+    let anthropic: &[&str] = &[
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":12,\"output_tokens\":1}}}\n\n",
+        "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\"}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"SELECT wrong\"}}\n\ndata: {\"type\":\"ping\"}\n\n",
+        "data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"SELECT 1\"}}\n\n",
+        "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\n",
+        "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+    ];
+    for (kind, pieces) in [("openai-compatible", openai), ("anthropic", anthropic)] {
+        let (url, asked) = streamed(pieces).await;
+        let reply = of_kind(kind, &url).ask(&call()).await.unwrap();
+        assert_eq!((reply.text.as_str(), reply.truncated), ("SELECT 1", false), "{kind}");
+        assert_eq!((reply.tokens.input, reply.tokens.output), (12, 3), "{kind}");
+        assert_eq!(asked.lock().unwrap()[0]["stream"], true, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_errs_or_runs_away_is_told_apart() {
+    let (url, asked) = streamed(&["data: {\"choices\":[{\"delta\":{\"content\":\"SELECT\"}}]}\n\n"]).await;
+    let error = of_kind("openai-compatible", &url).ask(&call()).await.unwrap_err();
+    assert!(error.to_string().contains("broke off"), "{error}");
+    assert_eq!(asked.lock().unwrap().len(), 4, "a broken connection is worth another try");
+
+    let (url, _) = streamed(&[
+        "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+    ])
+    .await;
+    let error = of_kind("anthropic", &url).ask(&call()).await.unwrap_err();
+    assert!(
+        matches!(&error, ModelError::Busy { message, .. } if message == "Overloaded (overloaded_error)"),
+        "{error}"
+    );
+
+    let (url, _) = streamed(&["data: nonsense\n\n"]).await;
+    let error = of_kind("openai-compatible", &url).ask(&call()).await.unwrap_err();
+    assert!(matches!(error, ModelError::Unreadable { .. }), "{error}");
+
+    let (url, _) = streamed(&[
+        "data: {\"choices\":[{\"delta\":{\"content\":\"SELECT 1\"},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n",
+    ])
+    .await;
+    assert!(of_kind("openai-compatible", &url).ask(&call()).await.unwrap().truncated);
+
+    let piece: &'static str = Box::leak(
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "x".repeat(1_000))
+            .into_boxed_str(),
+    );
+    let endless: &'static [&'static str] = Box::leak(vec![piece; 3_000].into_boxed_slice());
+    let (url, _) = streamed(endless).await;
+    let reply = of_kind("openai-compatible", &url).ask(&call()).await.unwrap();
+    assert!(reply.truncated && reply.text.len() <= 64 * 1024, "{}", reply.text.len());
+}
+
+#[tokio::test]
+async fn an_endpoint_that_knows_no_stream_is_asked_for_the_whole_from_then_on() {
+    let refused = json!({"error": {"message": "Unknown parameter: 'stream_options'."}});
+    let script = script([(400, refused, None), (200, said("SELECT 1"), None), (200, said("SELECT 2"), None)]);
+    let models = one(&serve(script.clone()).await);
+    models.ask(&call()).await.unwrap();
+    models.ask(&call()).await.unwrap();
+    let asked: Vec<bool> =
+        script.seen.lock().unwrap().iter().map(|(_, body)| body["stream"] == true).collect();
+    assert_eq!(asked, [true, false, false]);
+}
+
+#[tokio::test]
+async fn a_wait_that_the_deadline_does_not_leave_is_not_begun_and_a_spare_keeps_to_the_deadline() {
+    let script = script([(429, json!({"error": {"message": "slow down"}}), Some("3600"))]);
+    let error = one(&serve(script.clone()).await).ask(&call()).await.unwrap_err();
+    assert!(matches!(error, ModelError::Busy { .. }), "{error}");
+    assert_eq!(script.seen.lock().unwrap().len(), 1);
+
+    let silent = Script { delay: Some(Duration::from_secs(60)), ..Script::default() };
+    let (first, second) = (serve(silent.clone()).await, serve(silent).await);
+    let models = models(&format!(
+        r#"deadline_seconds = 1
+        [providers.main]
+        url = "{first}"
+        [providers.other]
+        url = "{second}"
+        [roles.reasoning]
+        provider = "main"
+        model = "m"
+        spare = {{ provider = "other", model = "n" }}"#
+    ));
+    let begun = std::time::Instant::now();
+    let call = Call { until: Some(begun + Duration::from_secs(300)), ..call() };
+    assert!(models.ask(&call).await.unwrap_err().is_timeout());
+    assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
+}

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
 use airlock_knowledge::pack::{BoundPack, GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
-use airlock_knowledge::store::{Content, Curation, Learned};
+use airlock_knowledge::records::{Example, Lesson};
+use airlock_knowledge::store::{Content, Curation, ItemId, Learned};
 use airlock_knowledge::{
     ColumnClass, Curated, Degrade, ExampleHit, Knowledge, LessonHit, Nearby, Pack, PackReport, PassageHit,
     TableHit, Vectors,
@@ -70,6 +71,8 @@ pub struct Domain {
     /// The question at hand, with its vector.
     asked: Option<Arc<Asked>>,
     mark: ContentHash,
+    /// Hash of the values that were read of it.
+    values: ContentHash,
 }
 
 /// What of the data source belongs to a pack's domain.
@@ -177,6 +180,7 @@ impl Domain {
             let found = source.distinct_values(&column, VALUES).await.map_err(unread)?;
             values.push((column, found));
         }
+        let read = ContentHash::of(format!("{values:?}"));
         let curated = Curated::of_pack(&pack, &bound);
         let gate = Gate::new(Arc::clone(&catalogue), policy(&pack));
         let (bound, seen, values) = degrade.apply(bound, &catalogue, values);
@@ -197,7 +201,31 @@ impl Domain {
             vectors: None,
             asked: None,
             mark,
+            values: read,
         })
+    }
+
+    /// The same domain with the values of its columns read again; `None` when they are what they were.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    pub(crate) async fn with_values_read(&self) -> Result<Option<Self>, DomainError> {
+        if self.knowledge.exposure().columns_to_read().is_empty() {
+            return Ok(None);
+        }
+        let (bound, _) = self.pack.bind_what_holds(&self.catalogue);
+        let (pack, catalogue) = (Arc::clone(&self.pack), Arc::clone(&self.catalogue));
+        let read =
+            Self::assemble(pack, self.source.clone(), catalogue, bound, self.degrade, self.mark).await?;
+        Ok((read.values != self.values).then_some(read))
+    }
+
+    /// This domain with what another one, of the same pack and schema, knows; itself when they are not the same.
+    pub(crate) fn with_knowledge_of(&self, other: &Self) -> Self {
+        if self.pack.hash != other.pack.hash || self.mark != other.mark {
+            return self.clone();
+        }
+        Self { knowledge: Arc::clone(&other.knowledge), values: other.values, ..self.clone() }
     }
 
     /// The mark of the source when the catalogue was read.
@@ -282,6 +310,31 @@ impl Domain {
     /// The same items under an index made of them.
     pub(crate) fn reindexed(&self, learned: &Learned) -> Learned {
         learned.reindexed(&self.curated, |content| self.admits(content))
+    }
+
+    /// The same domain as if one more were curated: for a replay.
+    pub(crate) fn supposing(&self, id: ItemId, content: &Content) -> Self {
+        let learned = self.learned.clone().unwrap_or_else(|| self.learn(0, Vec::new()));
+        let one = (id, &self.name, content);
+        let learned = learned.supposing(one, &self.curated, |content| self.admits(content));
+        self.with_learned(Some(learned))
+    }
+
+    /// Whether an item of the store is among what is near a question.
+    pub(crate) fn finds(&self, id: ItemId, question: &str, k: usize) -> bool {
+        let id = id.to_string();
+        self.examples(question, k).iter().any(|hit| hit.example.id == id)
+            || self.lessons(question, k).iter().any(|hit| hit.lesson.id == id)
+    }
+
+    /// Examples that come with the pack.
+    pub(crate) fn pack_examples(&self) -> impl Iterator<Item = &Example> {
+        self.curated.examples.iter()
+    }
+
+    /// Lessons that come with the pack.
+    pub(crate) fn pack_lessons(&self) -> impl Iterator<Item = &Lesson> {
+        self.curated.lessons.iter()
     }
 
     /// Whether what was learned fits the domain as it is: an example whose SQL may not run teaches what must not be written.

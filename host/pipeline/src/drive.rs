@@ -15,12 +15,12 @@ use airlock_runtime::contract::repair::{Regenerate, RepairInput, RepairStep, Rew
 use airlock_runtime::{
     CallError, CallErrorKind, Component, Limit, LimitHit, Runtime, Services, Stage, StageSet,
 };
-use airlock_types::DomainName;
 use airlock_types::ask::{ComponentUse, ContextUse};
+use airlock_types::{ContentHash, DomainName};
 
 use crate::adapter::Entities;
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
-use crate::context::{Block, PREAMBLE};
+use crate::context::{Block, PREAMBLE, characters, unmarked};
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::progress::{Progress, Reporter};
@@ -38,7 +38,8 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// What it ends with.
     type Done: Debug + Send;
 
-    /// The switch that tells it whether a model may be asked.
+    /// The switch that tells it whether a model may be asked. It is held to it: a component that asks all the same is told
+    /// no, so that what it was shown in confidence (rows that the domain keeps from models) goes nowhere.
     fn model_available(&mut self) -> &mut bool;
 
     /// One call of a component.
@@ -187,6 +188,7 @@ impl Desk<'_> {
                 Step::Ask(_) if exchanges.len() >= REQUESTS_PER_STAGE => {
                     return Err(endless(stage, &component).into());
                 }
+                Step::Ask(request) if !*work.model_available() => exchanges.push(not_available(request)),
                 Step::Ask(request) => match self.carry_out(&component, &request).await {
                     Ok(outcome) => exchanges.push(Exchange { request, outcome }),
                     Err(error) => {
@@ -231,6 +233,7 @@ impl Desk<'_> {
                 self.sent.push(used);
             }
         }
+        self.sent.push(sent(&call));
         let model = self.host.models().model(call.role).unwrap_or_default().to_owned();
         self.reporter.tell(Progress::Asking { purpose: request.purpose.clone(), model });
         let reply = self.host.models().ask(&call).await?;
@@ -260,6 +263,24 @@ fn endless(stage: Stage, component: &Component) -> CallError {
             spent: allowed + 1,
         })),
     }
+}
+
+/// The account of a whole request: rows, failures and the question stand in it beside the blocks.
+fn sent(call: &Call) -> ContextUse {
+    let text = format!("{}\n\n{}", call.system, call.prompt);
+    ContextUse {
+        kind: "request".to_owned(),
+        vouched_by: "derived".to_owned(),
+        hash: ContentHash::of(&text),
+        characters: characters(&text),
+    }
+}
+
+/// What a component is told that asks where no model may be asked.
+pub(crate) fn not_available(request: ModelRequest) -> Exchange {
+    tracing::debug!(purpose = request.purpose, "a model was asked for where none may be asked");
+    let failure = refusal("refused", "no model may be asked here: `model-available` is false");
+    Exchange { request, outcome: ModelOutcome::Failed(failure) }
 }
 
 fn refusal(kind: &str, message: impl Into<String>) -> ModelFailure {
@@ -301,9 +322,9 @@ pub(crate) fn call_of(
         system: if context.is_empty() {
             request.instructions.clone()
         } else {
-            format!("{}\n\n{PREAMBLE}", request.instructions)
+            format!("{}\n\n{PREAMBLE}", unmarked(&request.instructions))
         },
-        prompt: format!("{context}\n{}", request.prompt).trim().to_owned(),
+        prompt: format!("{context}\n{}", unmarked(&request.prompt)).trim().to_owned(),
         shape: match &request.reply {
             ReplyShape::Text => Shape::Text,
             ReplyShape::Sql => Shape::Sql,

@@ -21,12 +21,14 @@ use crate::domain::Domain;
 use crate::drive::Desk;
 use crate::embedding::{Embedding, KEYWORDS_ALONE};
 use crate::fault::{Fault, Finished};
+use crate::learning::Learning;
 use crate::progress::Reporter;
 use crate::quarantine::{Quarantine, QuarantinePolicy};
 use crate::recall::Following;
 use crate::refresh::Served;
 use crate::services::DomainServices;
 use crate::shadow::Shadows;
+use crate::values::FollowingValues;
 
 /// Finished asks that a follow-up can refer to.
 const REMEMBERED: usize = 1_000;
@@ -99,6 +101,7 @@ pub struct Host {
     pub(crate) domains: BTreeMap<DomainName, Arc<Served>>,
     pub(crate) embedding: Option<Arc<Embedding>>,
     store: Option<Recall>,
+    pub(crate) learning: Option<Learning>,
     runtime: Runtime,
     registry: Registry,
     models: Arc<Models>,
@@ -125,6 +128,7 @@ impl Host {
                 .map(|domain| (domain.name().clone(), Arc::new(Served::new(domain))))
                 .collect(),
             store: None,
+            learning: None,
             embedding: None,
             runtime,
             quarantine: Quarantine::new(options.quarantine.clone(), registry.current()),
@@ -150,6 +154,13 @@ impl Host {
         Some(Following::begin(self.store.clone()?, self.domains.clone()))
     }
 
+    /// Reads the indexed values of every domain again at this interval while the result is held: a product that is new is
+    /// found by its name.
+    #[must_use]
+    pub fn follow_values(&self, every: Duration) -> FollowingValues {
+        FollowingValues::begin(self.domains.values().cloned().collect(), every)
+    }
+
     /// The store's reader, where there is a store.
     pub(crate) const fn store(&self) -> Option<&Recall> {
         self.store.as_ref()
@@ -166,6 +177,18 @@ impl Host {
     /// When there is no such domain, or several and none is named.
     pub fn domain(&self, name: Option<&DomainName>) -> Result<Arc<Domain>, AskError> {
         self.served(name).map(|served| served.now())
+    }
+
+    /// The same, with what the store has of it now.
+    ///
+    /// # Errors
+    /// As [`Host::domain`].
+    pub async fn caught_up(&self, name: Option<&DomainName>) -> Result<Arc<Domain>, AskError> {
+        let served = self.served(name)?;
+        Ok(match &self.store {
+            Some(recall) => served.recalled(recall).await.0,
+            None => served.now(),
+        })
     }
 
     fn served(&self, name: Option<&DomainName>) -> Result<&Arc<Served>, AskError> {
@@ -227,8 +250,9 @@ impl Host {
         let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
         let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
         let desk = self.desk(domain, reporter);
-        let mut finished = Ask::new(request, domain, clock, prior, desk).run().await;
+        let mut finished = Ask::new(request, domain, clock.clone(), prior, desk).run().await;
         finished.answer.warnings.extend(missing.into_iter().map(str::to_owned));
+        self.learn_from(request, domain, clock, &finished.answer);
         self.remember(&finished);
         if let Some(Fault::Component(error)) = &finished.fault {
             self.quarantine.observe(&self.registry, error);
@@ -271,18 +295,14 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such domain, or a component fails.
-    pub async fn context(
-        &self,
-        question: &Question,
-        domain: Option<&DomainName>,
-    ) -> Result<Vec<Block>, ContextError> {
-        let domain = &self.current(domain, question).await?.0;
-        let (zone, fiscal) = domain.calendar();
-        let clock = Clock::new(jiff::Timestamp::now(), zone, fiscal).map_err(AskError::Now)?;
-        let request = AskRequest::new(question.clone());
+    pub async fn context(&self, request: &AskRequest) -> Result<Vec<Block>, ContextError> {
+        let domain = &self.current(request.domain.as_ref(), &request.question).await?.0;
+        let clock = clock(request, domain).map_err(AskError::Now)?;
+        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
+        let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
         let mut desk = self.desk(domain, Reporter::silent());
         desk.live = false;
-        let mut ask = Ask::new(&request, domain, clock, None, desk);
+        let mut ask = Ask::new(request, domain, clock, prior, desk);
         ask.without_model();
         Ok(ask.context().await?)
     }

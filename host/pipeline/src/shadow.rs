@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::context::Block;
-use crate::drive::{Desk, Step, Work, call_of, outcome_of};
+use crate::drive::{Desk, Step, Work, call_of, not_available, outcome_of};
 use crate::quarantine::Served;
 use crate::swap::Witness;
 
@@ -228,7 +228,7 @@ struct Trial<W> {
 
 impl<W: Work> Trial<W> {
     /// The result in words, or why there is none.
-    async fn run(self, candidate: &Component) -> Result<String, String> {
+    async fn run(mut self, candidate: &Component) -> Result<String, String> {
         let mut budget = Budget::new(DEADLINE);
         let mut exchanges: Vec<Exchange> = Vec::new();
         loop {
@@ -237,6 +237,10 @@ impl<W: Work> Trial<W> {
                 Step::Done(done) => return Ok(format!("{done:?}")),
                 Step::Ask(_) if exchanges.len() >= REQUESTS_PER_STAGE => {
                     return Err(format!("it wanted more than {REQUESTS_PER_STAGE} model replies"));
+                }
+                Step::Ask(request) if !*self.work.model_available() => {
+                    exchanges.push(not_available(request));
+                    continue;
                 }
                 Step::Ask(request) => request,
             };

@@ -1,6 +1,7 @@
 //! The command line, as a person types it. Meaning is given to it in `commands`.
 
 mod eval;
+mod knowledge;
 
 use std::path::PathBuf;
 
@@ -8,6 +9,9 @@ use airlock_types::DomainName;
 use clap::{Args, Parser, Subcommand};
 
 pub use eval::{Baseline, Compare, Eval, Faults, Link, Regrade, Run};
+pub use knowledge::{
+    Decide, Examples, Feedback, Golden, Knowledge, Lessons, List, Of, One, PromoteMode, Shelf, Verdict,
+};
 
 /// Questions in plain English, answered from PostgreSQL by components that hold no authority.
 #[derive(Debug, Parser)]
@@ -52,6 +56,20 @@ pub enum Command {
     /// Questions with known answers, asked in bulk and graded.
     #[command(subcommand)]
     Eval(Eval),
+    /// Questions with the SQL that answers them.
+    #[command(subcommand)]
+    Examples(Examples),
+    /// What was learned, in sentences.
+    #[command(subcommand)]
+    Lessons(Lessons),
+    /// Questions whose right answer is known.
+    #[command(subcommand)]
+    Golden(Golden),
+    /// The gate between what is proposed and what is trusted.
+    #[command(subcommand)]
+    Knowledge(Knowledge),
+    /// Say whether an answer is right.
+    Feedback(Feedback),
     /// Try every claim of this installation: each check attempts what must not work.
     Doctor,
     /// Create the reader role of a data source; the administrator's address is read here and nowhere else. The role's
@@ -135,6 +153,9 @@ pub struct Context {
     /// The domain; may be left out when there is only one.
     #[arg(long)]
     pub domain: Option<String>,
+    /// As of this moment: RFC 3339, or a date.
+    #[arg(long, value_name = "TIME")]
+    pub now: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -155,6 +176,8 @@ pub struct CheckSql {
 
 #[derive(Debug, Subcommand)]
 pub enum Domain {
+    /// Draft a pack from a live database, for people to finish. Everything comes from the catalogue: no row is read.
+    Init(Init),
     /// Check a pack: all problems in one report. With a data source configured, against its live catalogue.
     Check {
         /// The pack's folder.
@@ -174,6 +197,21 @@ pub enum Domain {
         /// The domain.
         name: DomainName,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The pack's folder, which must not be there yet. Its name is the domain's: lower-case letters, digits and hyphens.
+    pub dir: PathBuf,
+    /// The database, as whoever may read what the pack is to list. The address is used once and written nowhere.
+    #[arg(long, value_name = "URL", env = "AIRLOCK_DATABASE_URL", hide_env_values = true)]
+    pub database_url: String,
+    /// Only these relations, as schema.relation, or as relation of --schema (or of public).
+    #[arg(long, value_name = "RELATION", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Only this schema; several in the order in which a name is looked for. All that the role may use when left out.
+    #[arg(long, value_name = "SCHEMA", value_delimiter = ',')]
+    pub schema: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]

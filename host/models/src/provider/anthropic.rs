@@ -20,6 +20,7 @@ pub(super) fn request(
         "messages": [{"role": "user", "content": prompt.user}],
         "temperature": 0,
         "max_tokens": prompt.max_output_tokens,
+        "stream": prompt.stream,
     });
     let request =
         client.post(endpoint.join("/v1/messages")).header("anthropic-version", "2023-06-01").json(&body);

@@ -2,8 +2,10 @@
 
 mod anthropic;
 mod openai;
+mod stream;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use airlock_types::ask::Tokens;
@@ -64,6 +66,8 @@ pub(crate) struct Prompt<'a> {
     pub max_output_tokens: u32,
     /// Ask for a JSON object where the protocol has a word for it.
     pub json: bool,
+    /// Ask for the reply in pieces.
+    pub stream: bool,
 }
 
 /// A reply as it came.
@@ -108,11 +112,13 @@ pub(crate) struct Provider {
     protocol: Protocol,
     endpoint: Endpoint,
     client: Client,
+    /// Set when the endpoint would not take a request for a stream.
+    whole: AtomicBool,
 }
 
 impl Provider {
     pub(crate) fn new(protocol: Protocol, endpoint: Endpoint) -> Result<Self, String> {
-        Ok(Self { protocol, endpoint, client: client()? })
+        Ok(Self { protocol, endpoint, client: client()?, whole: AtomicBool::new(false) })
     }
 
     pub(crate) const fn endpoint(&self) -> &Endpoint {
@@ -123,8 +129,9 @@ impl Provider {
         self.protocol
     }
 
-    /// Sends one request and reads the reply.
+    /// Sends one request and reads the reply, in pieces where the endpoint knows how.
     pub(crate) async fn send(&self, prompt: &Prompt<'_>, key: Option<&Key>) -> Attempt {
+        let prompt = &Prompt { stream: !self.whole.load(Ordering::Relaxed), ..*prompt };
         let request = match self.protocol {
             Protocol::OpenaiCompatible => openai::request(&self.client, &self.endpoint, prompt, key),
             Protocol::Anthropic => anthropic::request(&self.client, &self.endpoint, prompt, key),
@@ -143,6 +150,9 @@ impl Provider {
         };
         let status = response.status();
         let retry_after = retry_after(&response);
+        if status.is_success() && stream::is_stream(&response) {
+            return stream::read(response, self.protocol, &self.endpoint).await;
+        }
         let body = match read_body(response, &self.endpoint).await {
             Ok(body) => body,
             Err(error) => return Attempt::Failed(error),
@@ -176,6 +186,14 @@ impl Provider {
             429 => Attempt::Again { error: ModelError::Busy { endpoint, message }, after },
             code @ (408 | 409 | 500 | 502 | 503 | 504 | 529) => {
                 Attempt::Again { error: ModelError::Answered { endpoint, status: code, message }, after }
+            }
+            // Not every endpoint knows every word of the protocol; the request is right without these.
+            code @ (400 | 404 | 422 | 501)
+                if text.to_ascii_lowercase().contains("stream")
+                    && !self.whole.swap(true, Ordering::Relaxed) =>
+            {
+                let error = ModelError::Answered { endpoint, status: code, message };
+                Attempt::Again { error, after: Some(Duration::ZERO) }
             }
             code => Attempt::Failed(ModelError::Answered { endpoint, status: code, message }),
         }
@@ -220,7 +238,8 @@ fn is_daily(message: &str) -> bool {
 
 fn retry_after(response: &Response) -> Option<Duration> {
     let seconds: f64 = response.headers().get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
-    (0.0..=600.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
+    // Longer than any deadline is as good as for ever; a date instead of seconds is not read.
+    (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(86_400.0)))
 }
 
 pub(crate) fn message_of(body: &[u8]) -> String {
@@ -230,12 +249,8 @@ pub(crate) fn message_of(body: &[u8]) -> String {
         .and_then(|value| {
             let error = value.get("error")?;
             let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str())?.to_owned();
-            let code = error
-                .get("code")
-                .and_then(Value::as_str)
-                .map(|code| format!(" ({code})"))
-                .unwrap_or_default();
-            Some(message + &code)
+            let word = ["code", "type"].iter().find_map(|key| error.get(key).and_then(Value::as_str));
+            Some(message + &word.map(|word| format!(" ({word})")).unwrap_or_default())
         })
         .unwrap_or_else(|| text.trim().to_owned())
 }

@@ -28,6 +28,13 @@ pub(super) fn request(
     {
         object.insert("response_format".to_owned(), json!({"type": "json_object"}));
     }
+    if prompt.stream
+        && let Some(object) = body.as_object_mut()
+    {
+        object.insert("stream".to_owned(), json!(true));
+        // Else the tokens of a stream are not counted.
+        object.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
     let request = client.post(endpoint.join("/v1/chat/completions")).json(&body);
     match key {
         Some(key) => request.bearer_auth(key.reveal()),

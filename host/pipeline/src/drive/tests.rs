@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use airlock_runtime::{DomainScope, Registry};
+use airlock_models::{Models, ModelsConfig};
+use airlock_runtime::{DomainScope, NoServices, Registry, RuntimeConfig};
 
 use super::*;
+use crate::host::HostOptions;
 use crate::quarantine::tests::planners;
 use crate::quarantine::{Quarantine, QuarantinePolicy};
 
@@ -59,4 +61,67 @@ fn a_stage_that_asks_without_end_is_quarantined() {
     }
     let serves = registry.current().serving(Stage::Planner, &DomainScope::Any).map(Component::digest);
     assert_eq!(serves, Some(before.digest()));
+}
+
+/// A stage that asks a model whatever it was told, and ends with what came of it.
+struct Curious {
+    model_available: bool,
+}
+
+impl Work for Curious {
+    const STAGE: Stage = Stage::Planner;
+    type Done = String;
+
+    fn model_available(&mut self) -> &mut bool {
+        &mut self.model_available
+    }
+
+    async fn call(
+        &self,
+        _: &Runtime,
+        _: &Component,
+        _: Arc<dyn Services>,
+        exchanges: &[Exchange],
+    ) -> Result<Step<String>, CallError> {
+        Ok(match exchanges.first() {
+            None if self.model_available => Step::Done("was not told no".to_owned()),
+            None => Step::Ask(request("fast", &[])),
+            Some(exchange) => Step::Done(format!("{:?}", exchange.outcome)),
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_stage_that_asks_where_no_model_may_be_asked_is_told_no_and_nothing_leaves() {
+    let [component] = planners();
+    let registry = Registry::new();
+    registry.install(&component);
+    // Nobody listens there: a request that left would be known by its failure.
+    let models = ModelsConfig::single("http://127.0.0.1:9", "m", None);
+    let models = Models::from_config(&models, |_| None).unwrap();
+    let runtime = Runtime::new(RuntimeConfig { max_calls: 1, ..RuntimeConfig::default() }).unwrap();
+    let host = Host::new(Vec::new(), runtime, registry, models, HostOptions::default());
+    let mut desk = Desk {
+        host: &host,
+        domain: "shop".parse().unwrap(),
+        stages: host.registry().current(),
+        services: NoServices::shared(),
+        budget: Budget::new(Duration::from_secs(10)),
+        reporter: Reporter::silent(),
+        entities: Entities::default(),
+        live: false,
+        blocks: Vec::new(),
+        sent: Vec::new(),
+        components: Vec::new(),
+        model: true,
+        down: None,
+    };
+    let told = desk.drive(Curious { model_available: false }).await.unwrap();
+    assert!(told.contains("refused") && told.contains("no model may be asked here"), "{told}");
+    assert!(desk.sent.is_empty() && desk.down.is_none(), "{:?}", desk.sent);
+    // The same holds for an ask that is to go without a model, whatever the stage would be allowed.
+    desk.model = false;
+    let told = desk.drive(Curious { model_available: true }).await.unwrap();
+    assert!(told.contains("no model may be asked here"), "{told}");
+    assert!(desk.sent.is_empty() && desk.down.is_none(), "{:?}", desk.sent);
 }

@@ -1,11 +1,12 @@
 //! `airlock context`: what a model would see, block by block.
 
-use airlock_types::Question;
-use serde_json::json;
+use airlock_pipeline::ContextError;
+use airlock_types::{AskRequest, Question};
 
 use crate::cli::Context;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
+use crate::http::context_block;
 use crate::store::Purpose;
 use crate::{boot, output};
 
@@ -16,14 +17,18 @@ use crate::{boot, output};
 pub async fn run(context: Context, config: &Config, as_json: bool) -> anyhow::Result<Exit> {
     let question = Question::parse(&context.question).map_err(usage)?;
     let domain = context.domain.map(|name| name.parse()).transpose().map_err(usage)?;
+    let request = AskRequest { domain, now: context.now, ..AskRequest::new(question) };
     let (host, store) = boot::host_with_store(config, Purpose::Command).await?;
     host.embed_domains().await;
-    let blocks = host.context(&question, domain.as_ref()).await;
+    let blocks = host.context(&request).await;
     store.close().await?;
-    let blocks = blocks?;
+    let blocks = blocks.map_err(|error| match error {
+        ContextError::Ask(error) => usage(error),
+        error => error.into(),
+    })?;
     for block in &blocks {
         if as_json {
-            output::json(&json!({"kind": block.kind, "vouched_by": block.vouched_by, "text": block.text}))?;
+            output::json(&context_block(block))?;
         } else {
             output::line(block.render())?;
         }

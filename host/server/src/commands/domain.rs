@@ -1,6 +1,7 @@
-//! `airlock domain`: packs checked, loaded, listed and compared.
+//! `airlock domain`: packs drafted, checked, loaded, listed and compared.
 
 mod diff;
+mod init;
 mod list;
 mod load;
 mod patch;
@@ -18,7 +19,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::{boot, output};
 
-/// Checks, loads, lists or compares packs.
+/// Drafts, checks, loads, lists or compares packs.
 ///
 /// # Errors
 /// When a data source does not answer.
@@ -28,6 +29,7 @@ pub async fn run(
     json: bool,
 ) -> anyhow::Result<Exit> {
     match domain {
+        Domain::Init(options) => init::run(&options, json).await,
         Domain::Check { dir } => check(&dir, config, json).await,
         Domain::Load { dirs } => load::run(&dirs, &config()?, json).await,
         Domain::List => list::run(&config()?, json).await,

@@ -33,6 +33,7 @@ pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<
         served = serve_with(&config, bound, &host, as_json) => served,
         never = settled(&store, &config) => match never {},
     };
+    host.learning_settled().await;
     drop(host);
     store.close().await?;
     served
@@ -50,7 +51,7 @@ async fn serve_with(
     host: &Arc<Host>,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
-    let _following = host.follow_store();
+    let _following = (host.follow_store(), host.follow_values(config.values_refresh));
     let operator = Operator::open(config, host)?;
     let page = format!("http://{}/", bound.address());
     if as_json {

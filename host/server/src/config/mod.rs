@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use airlock_models::{EmbedderConfig, ModelsConfig};
-use airlock_pipeline::{FailurePolicy, QuarantinePolicy};
+use airlock_pipeline::{FailurePolicy, LearningOptions, QuarantinePolicy};
 use airlock_runtime::signature::TrustedKey;
 use airlock_runtime::{SignaturePolicy, Stage};
 use serde::Deserialize;
@@ -30,6 +30,7 @@ pub struct File {
     plugins: PluginsTable,
     models: ModelsConfig,
     embedder: EmbedderConfig,
+    learning: LearningTable,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -60,6 +61,7 @@ struct SourceTable {
 struct DomainsTable {
     dir: Option<PathBuf>,
     load: Option<Vec<String>>,
+    values_refresh_seconds: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -78,6 +80,20 @@ struct PluginsTable {
 struct QuarantineTable {
     asks: Option<u64>,
     within_seconds: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LearningTable {
+    examples: bool,
+    lessons: bool,
+}
+
+impl Default for LearningTable {
+    fn default() -> Self {
+        let LearningOptions { examples, lessons } = LearningOptions::default();
+        Self { examples, lessons }
+    }
 }
 
 /// A data source.
@@ -109,6 +125,8 @@ pub struct Config {
     pub domains: PathBuf,
     /// Packs to load; all of the folder whose source is configured when absent.
     pub load: Option<Vec<String>>,
+    /// How often the indexed values are read again.
+    pub values_refresh: Duration,
     /// Folder of components.
     pub components: PathBuf,
     /// Grants that the operators wrote; need not be there.
@@ -125,6 +143,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// Who makes vectors of texts.
     pub embedder: EmbedderConfig,
+    /// What is proposed from asks.
+    pub learning: LearningOptions,
 }
 
 /// What is wrong with the configuration.
@@ -276,6 +296,13 @@ impl Config {
             1_024,
             "server.asks_at_once".to_owned(),
         )?;
+        let values = within(
+            file.domains.values_refresh_seconds,
+            3_600,
+            1,
+            604_800,
+            "domains.values_refresh_seconds".to_owned(),
+        )?;
         Ok(Self {
             listen,
             ask_deadline: Duration::from_secs(deadline),
@@ -284,6 +311,7 @@ impl Config {
             store,
             domains: base.join(file.domains.dir.unwrap_or_else(|| PathBuf::from("domains"))),
             load: file.domains.load,
+            values_refresh: Duration::from_secs(values),
             components: base.join(file.plugins.dir.unwrap_or_else(|| PathBuf::from("components"))),
             grants: base.join(file.plugins.grants.unwrap_or_else(|| PathBuf::from("grants.toml"))),
             signatures,
@@ -292,6 +320,7 @@ impl Config {
             operator_socket,
             models,
             embedder,
+            learning: LearningOptions { examples: file.learning.examples, lessons: file.learning.lessons },
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The HTTP API and the page.
 
 mod ask;
+mod context;
 mod guard;
 mod health;
 mod listen;
@@ -22,6 +23,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use crate::exit::usage;
 
+pub use context::block as context_block;
 pub use health::report as health_report;
 
 /// Most bytes of a request's body: a question has at most 4,000 characters.
@@ -55,6 +57,7 @@ pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
         .route("/api/ask", post(ask::ask))
+        .route("/api/context", post(context::context))
         .route("/api/schema", get(schema::schema))
         .route("/api/domains", get(schema::domains))
         .route("/api/health", get(health::health))

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use airlock_pipeline::{AskError, Fault};
+use airlock_pipeline::{AskError, ContextError, Fault};
 use airlock_types::{Answer, FieldError};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
@@ -62,7 +62,11 @@ impl Problem {
     /// The problem that a failed ask is.
     pub fn of_failed(fault: Option<&Fault>, answer: Answer) -> Self {
         let detail = answer.reason.clone().unwrap_or_default();
-        let mut problem = match fault {
+        Self { answer: Some(Box::new(answer)), ..Self::of_fault(fault, detail) }
+    }
+
+    fn of_fault(fault: Option<&Fault>, detail: String) -> Self {
+        match fault {
             Some(fault) if fault.is_timeout() => Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", detail),
             Some(Fault::Model(_)) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "model-unavailable", detail).again_in(10)
@@ -74,9 +78,7 @@ impl Problem {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).again_in(10)
             }
             _ => Self::new(StatusCode::BAD_GATEWAY, "component-failed", detail),
-        };
-        problem.answer = Some(Box::new(answer));
-        problem
+        }
     }
 }
 
@@ -96,6 +98,16 @@ impl IntoResponse for Problem {
 impl From<FieldError> for Problem {
     fn from(error: FieldError) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-field", &error).field(error.field)
+    }
+}
+
+impl From<ContextError> for Problem {
+    fn from(error: ContextError) -> Self {
+        match error {
+            ContextError::Ask(error) => error.into(),
+            ContextError::Fault(fault) => Self::of_fault(Some(&fault), fault.to_string()),
+            other => Self::of_fault(None, other.to_string()),
+        }
     }
 }
 
