@@ -19,6 +19,11 @@ use crate::{binary, components};
 
 /// Milliseconds a statement may take.
 const STATEMENT_MS: u64 = 10_000;
+/// Words in the name of a column that holds prose.
+const PROSE: &[&str] =
+    &["text", "desc", "description", "comment", "comments", "abstract", "body", "notes", "message"];
+/// Words in the name of a column by which a person is reached or known to the authorities.
+const REACHES: &[&str] = &["email", "mail", "phone", "mobile", "address", "password", "ssn"];
 /// Characters of a definition in a pack.
 const NOTE: usize = 2_000;
 
@@ -66,11 +71,6 @@ impl Corpus {
         self.folder.join("questions.jsonl")
     }
 
-    /// Runs `airlock eval` over the loaded databases.
-    #[must_use]
-    pub fn eval(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(binary());
-        command.arg("--config").arg(self.laboratory.config()).arg("eval").args(arguments);
     /// A host over the loaded databases in this process, with the components that are built and no model.
     pub async fn host(&self) -> Host {
         let text = std::fs::read_to_string(self.laboratory.config()).unwrap();
@@ -106,6 +106,11 @@ impl Corpus {
         self.domains.iter().map(|(database, domain)| (database.as_str(), domain.as_str()))
     }
 
+    /// Runs `airlock eval` over the loaded databases.
+    #[must_use]
+    pub fn eval(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(binary());
+        command.arg("--config").arg(self.laboratory.config()).arg("eval").args(arguments);
         command.env_remove("AIRLOCK_CONFIG").output().unwrap()
     }
 
@@ -115,31 +120,38 @@ impl Corpus {
 
     /// Writes what is known of a database into its pack: notes on columns, the glossary as a document, and which columns
     /// may be found by their values.
+    ///
+    /// The author of a pack over public data would say what the host cannot know: that the name of a restaurant or of an
+    /// author is no secret. Columns of text that the host holds back by their names alone are declared plain, but for those
+    /// by which a person is reached ([`REACHES`]). Prose ([`PROSE`]) is not indexed by value: its words are no names.
     async fn describe(&self, database: &str, domain: &str) {
         let columns = columns(&self.laboratory.admin(database).await).await;
         let pack = self.pack(domain);
-        let meta = self.folder.join(format!("db/{database}.meta.json"));
-        if let Ok(bytes) = std::fs::read(meta) {
-            let meta: Value = serde_json::from_slice(&bytes).unwrap();
-            std::fs::write(pack.join("notes.toml"), notes(&meta, &columns)).unwrap();
-            let glossary = meta["glossary"].as_str().unwrap_or_default().trim();
-            if !glossary.is_empty() {
-                std::fs::create_dir(pack.join("docs")).unwrap();
-                std::fs::write(pack.join("docs/glossary.md"), glossary).unwrap();
-            }
+        let file = self.folder.join(format!("db/{database}.meta.json"));
+        let meta: Value =
+            std::fs::read(file).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap());
+        let glossary = meta["glossary"].as_str().unwrap_or_default().trim();
+        if !glossary.is_empty() {
+            std::fs::create_dir(pack.join("docs")).unwrap();
+            std::fs::write(pack.join("docs/glossary.md"), glossary).unwrap();
         }
-        let plain = std::fs::read_to_string(pack.join("domain.toml")).unwrap();
-        let mut open: BTreeSet<String> = columns
+        let settings = std::fs::read_to_string(pack.join("domain.toml")).unwrap();
+        let mut open: Vec<&Column> = columns
             .iter()
             .filter(|column| ["text", "character varying", "character"].contains(&column.kind.as_str()))
-            .map(|column| format!("\"{}\".\"{}\".\"{}\"", column.schema, column.table, column.name))
+            .filter(|column| !column.is_called(PROSE))
             .collect();
-        // Whose values nobody may see is the host's to say; what it names is taken off the list.
+        let mut plain: BTreeSet<String> = BTreeSet::new();
+        // Whose values nobody may see is the host's to say; what it names is declared plain or taken off the list.
         loop {
-            let list: Vec<String> = open.iter().map(|column| format!("'{column}'")).collect();
+            let list: Vec<String> = open
+                .iter()
+                .map(|column| format!("'\"{}\".\"{}\".\"{}\"'", column.schema, column.table, column.name))
+                .collect();
             let list = list.join(", ");
-            let text = format!("{plain}[egress]\nsamples = [{list}]\nvalues = [{list}]\n");
+            let text = format!("{settings}[egress]\nsamples = [{list}]\nvalues = [{list}]\n");
             std::fs::write(pack.join("domain.toml"), text).unwrap();
+            std::fs::write(pack.join("notes.toml"), notes(&meta, &columns, &plain)).unwrap();
             let output = Command::new(binary())
                 .arg("--config")
                 .arg(self.laboratory.config())
@@ -149,9 +161,16 @@ impl Corpus {
                 .unwrap();
             let said = [output.stdout, output.stderr].concat();
             let said = String::from_utf8_lossy(&said);
-            let before = open.len();
-            open.retain(|column| !said.contains(&format!("`{}`,", column.replace('"', ""))));
-            if open.len() == before {
+            let before = (open.len(), plain.len());
+            open.retain(|column| {
+                let name = column.path();
+                if !said.contains(&format!("`{name}`,")) {
+                    return true;
+                }
+                let personal = said.contains(&format!("`{name}`, whose class is personal"));
+                personal && !column.is_called(REACHES) && plain.insert(name)
+            });
+            if (open.len(), plain.len()) == before {
                 assert!(output.status.success(), "{database}: {said}");
                 return;
             }
@@ -198,6 +217,19 @@ struct Column {
     kind: String,
 }
 
+impl Column {
+    fn path(&self) -> String {
+        format!("{}.{}.{}", self.schema, self.table, self.name)
+    }
+
+    /// Whether one of these is a word of its name, or stands at the end of it.
+    fn is_called(&self, words: &[&str]) -> bool {
+        let name = self.name.to_lowercase();
+        let parts: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        words.iter().any(|word| parts.contains(word) || name.ends_with(word))
+    }
+}
+
 async fn columns(owner: &Client) -> Vec<Column> {
     let query = "SELECT table_schema::text, table_name::text, column_name::text, data_type::text
         FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2, ordinal_position";
@@ -207,28 +239,35 @@ async fn columns(owner: &Client) -> Vec<Column> {
         .collect()
 }
 
-/// Column descriptions as `notes.toml`.
-fn notes(meta: &Value, columns: &[Column]) -> String {
-    let mut text = String::new();
-    for (table, described) in meta["table_metadata"].as_object().into_iter().flatten() {
-        let mut lines = String::new();
-        for described in described.as_array().into_iter().flatten() {
-            let name = described["column_name"].as_str().unwrap_or_default();
-            let note = described["column_description"].as_str().unwrap_or_default().trim();
-            // Names are written as people write them; PostgreSQL folded them.
-            let column = columns.iter().find(|column| {
-                column.table.eq_ignore_ascii_case(table) && column.name.eq_ignore_ascii_case(name)
+/// Column descriptions, and which columns are plain, as `notes.toml`.
+fn notes(meta: &Value, columns: &[Column], plain: &BTreeSet<String>) -> String {
+    let mut tables: BTreeMap<String, String> = BTreeMap::new();
+    for column in columns {
+        // Names are written as people write them; PostgreSQL folded them.
+        let described = meta["table_metadata"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(table, _)| column.table.eq_ignore_ascii_case(table))
+            .flat_map(|(_, described)| described.as_array().into_iter().flatten())
+            .find(|described| {
+                described["column_name"].as_str().is_some_and(|name| column.name.eq_ignore_ascii_case(name))
             });
-            if let Some(column) = column.filter(|_| !note.is_empty()) {
-                let _ = writeln!(lines, "{:?} = {{ note = {} }}", column.name, toml(note, NOTE));
-            }
+        let note =
+            described.and_then(|described| described["column_description"].as_str()).unwrap_or_default();
+        let mut said = Vec::new();
+        if !note.trim().is_empty() {
+            said.push(format!("note = {}", toml(note.trim(), NOTE)));
         }
-        let there = columns.iter().find(|column| column.table.eq_ignore_ascii_case(table));
-        if let Some(there) = there.filter(|_| !lines.is_empty()) {
-            let _ = writeln!(text, "[tables.\"{}.{}\".columns]\n{lines}", there.schema, there.table);
+        if plain.contains(&column.path()) {
+            said.push("class = \"plain\"".to_owned());
+        }
+        if !said.is_empty() {
+            let table = tables.entry(format!("{}.{}", column.schema, column.table)).or_default();
+            let _ = writeln!(table, "{:?} = {{ {} }}", column.name, said.join(", "));
         }
     }
-    text
+    tables.into_iter().map(|(table, lines)| format!("[tables.\"{table}\".columns]\n{lines}\n")).collect()
 }
 
 /// The single rules of an instruction.
