@@ -12,6 +12,7 @@ mod gate_report;
 mod grants;
 mod install;
 mod languages;
+mod learning_bench;
 mod lint;
 mod model;
 mod plugins;
@@ -56,6 +57,8 @@ enum Command {
     EvalCorpora(eval_corpora::EvalCorpora),
     /// Right queries broken on purpose, and what repair heals without a model, by class.
     FaultBench(fault_bench::FaultBench),
+    /// Whether learning helps, with no model: public questions in halves, before and after, and a poison test.
+    LearningBench(learning_bench::LearningBench),
     /// The evaluation databases as schemas of one, and a pack over them.
     EvalData(eval_data::EvalData),
     /// The embedding model of the demo, fetched and checked.
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
         Command::BenchPlugins(command) => command.run(),
         Command::EvalCorpora(command) => command.run(),
         Command::FaultBench(command) => command.run(),
+        Command::LearningBench(command) => command.run(),
         Command::EvalData(command) => command.run(),
         Command::Model(command) => command.run(),
     };

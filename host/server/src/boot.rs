@@ -8,7 +8,7 @@ use airlock_database::checks::Severity;
 use airlock_database::{Source, SourceConfig};
 use airlock_knowledge::Pack;
 use airlock_models::{Embedder, FileCache, Models};
-use airlock_pipeline::{Domain, Embedding, Host, HostOptions};
+use airlock_pipeline::{Domain, Embedding, Host, HostOptions, Learning};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig, SignaturePolicy};
 use anyhow::Context;
 
@@ -42,16 +42,21 @@ pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Resul
             return Err(error);
         }
     };
-    let Some(store) = open.store() else { return Ok((host, open)) };
+    let Some(store) = open.store().cloned() else { return Ok((host, open)) };
     let recall = store.recall();
     if purpose == Purpose::Serve {
-        let later = store::load_packs(store, config, &host.domains().collect::<Vec<_>>()).await;
+        let later = store::load_packs(&store, config, &host.domains().collect::<Vec<_>>()).await;
         if !later.is_empty() {
             tracing::warn!("the packs are loaded into the store when it is back");
         }
         open.load_later(later);
     }
-    let host = host.with_store(recall);
+    let surface = match purpose {
+        Purpose::Serve => "http",
+        Purpose::Command => "cli",
+    };
+    let learning = Learning::new(store.log(), store.distill(), config.learning, surface);
+    let host = host.with_store(recall).with_learning(learning);
     Ok((host, open))
 }
 

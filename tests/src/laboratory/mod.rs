@@ -1,6 +1,7 @@
 //! A private PostgreSQL with any number of databases, each with a reader made by setup and a pack that names it.
 
 mod judge;
+mod knowledge;
 mod pressure;
 mod served;
 
@@ -14,6 +15,7 @@ use tokio_postgres::Client;
 use crate::{find, target};
 
 pub use judge::{Judge, Judged};
+pub use knowledge::Parts;
 pub use pressure::{Peak, Pressure};
 pub use served::Served;
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod faults;
+mod gate;
 mod harness;
 mod hosts;
 mod kill;

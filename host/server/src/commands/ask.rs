@@ -34,16 +34,21 @@ pub async fn run(ask: Ask, config: impl Fn() -> anyhow::Result<Config>, json: bo
             let (host, store) = boot::host_with_store(&config()?, Purpose::Command).await?;
             host.embed_domains().await;
             let finished = host.ask(&request, Reporter::silent()).await;
+            // Nobody waits for what is learned but the store, which is closed after it.
+            if let Ok(finished) = &finished {
+                shown(&finished.answer, json)?;
+            }
+            host.learning_settled().await;
             store.close().await?;
-            finished.map_err(usage)?.answer
+            return Ok(finished.map_err(usage)?.answer.outcome.into());
         }
     };
-    if json {
-        output::json(&answer)?;
-    } else {
-        output::answer(&answer)?;
-    }
+    shown(&answer, json)?;
     Ok(answer.outcome.into())
+}
+
+fn shown(answer: &Answer, json: bool) -> anyhow::Result<()> {
+    if json { output::json(answer) } else { output::answer(answer) }
 }
 
 /// Longer than any ask may take at a server.

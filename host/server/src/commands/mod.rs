@@ -3,10 +3,16 @@
 mod ask;
 mod check_sql;
 mod context;
+mod curation;
 mod demo;
 mod doctor;
 mod domain;
 mod eval;
+mod examples;
+mod feedback;
+mod golden;
+mod knowledge;
+mod lessons;
 mod plugin;
 mod serve;
 mod setup;
@@ -32,6 +38,11 @@ pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Domain(domain) => domain::run(domain, config, json).await,
         Command::Plugin(plugin) => plugin::run(plugin, config, json).await,
         Command::Eval(command) => eval::run(command, config, json).await,
+        Command::Examples(command) => examples::run(command, &config()?, json).await,
+        Command::Lessons(command) => lessons::run(command, &config()?, json).await,
+        Command::Golden(command) => golden::run(command, &config()?, json).await,
+        Command::Knowledge(command) => knowledge::run(command, &config()?, json).await,
+        Command::Feedback(feedback) => feedback::run(feedback, &config()?, json).await,
         Command::Doctor => doctor::run(&config()?, json).await,
         Command::Setup(setup) => setup::run(setup, &config()?, json).await,
     }
