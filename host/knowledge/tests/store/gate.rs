@@ -1,0 +1,98 @@
+//! Passes of the promotion gate over a real store: what is written, what is not, and that there is one at a time.
+
+use airlock_knowledge::promotion::pass::{self, PassOptions, PassSummary};
+use airlock_knowledge::promotion::{Answering, Decider, Gate, Known, Nearness, THRESHOLD, Veto};
+use airlock_knowledge::store::{
+    CandidateState, Content, Decision, ItemId, Mode, NewCandidate, Origin, Promote, Store, StoreError,
+};
+
+use crate::harness::{Place, example, lesson, promoted, shop};
+
+struct Silent;
+
+impl Veto for Silent {
+    fn judge<'a>(&'a self, _: &'a Content) -> Answering<'a, Result<Option<String>, String>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+async fn handed_in(store: &Store, content: Content) -> ItemId {
+    let new = NewCandidate::new(shop(), content, Origin::Person, "ana");
+    store.distill().ingest(&new).await.unwrap();
+    new.id
+}
+
+async fn ruled(
+    promote: &Promote,
+    curated: &[(ItemId, Content)],
+    dry_run: bool,
+) -> Result<PassSummary, StoreError> {
+    let sql = |text: &str| if text.contains("secret") { Err("unknown table".to_owned()) } else { Ok(()) };
+    let known = curated.iter().map(|(id, content)| (Known::Item(*id), content.clone())).collect();
+    let near = Nearness::new(known, None).await;
+    let mut gate = Gate { sql: &sql, veto: &Silent, near, threshold: THRESHOLD, decider: Decider::Auto };
+    let options = PassOptions { dry_run, who: "a schedule".to_owned(), limit: 100 };
+    pass::run(promote, &shop(), &mut gate, &options, |_, _| {}).await
+}
+
+#[tokio::test]
+async fn a_pass_writes_each_ruling_once_and_a_dry_run_none() {
+    let (_place, store) = Place::whole().await;
+    let promote = store.promote();
+    let (_, curated) =
+        promoted(&store, "How many bills are there in all?", "SELECT count(*) FROM bills").await;
+    let known = [(curated, example("How many bills are there in all?", "SELECT count(*) FROM bills"))];
+    let good = handed_in(&store, lesson("Revenue is the net amount of a bill.")).await;
+    let again = handed_in(&store, lesson("Revenue is: the net amount, of a bill")).await;
+    let bad = handed_in(&store, lesson("Use `select 1 from secret`.")).await;
+    let sql = handed_in(
+        &store,
+        example("How many bills are there in all of it?", "SELECT count(*) FROM bills WHERE true"),
+    )
+    .await;
+    let other = handed_in(&store, example("Who owes us?", "SELECT name FROM customers")).await;
+
+    let want =
+        PassSummary { candidates: 5, promoted: 1, rejected: 1, duplicates: 1, skipped: 2, overtaken: 0 };
+    let states = async || {
+        let mut states = Vec::new();
+        for id in [good, again, bad, sql, other] {
+            states.push(promote.candidate(&shop(), id).await.unwrap().state);
+        }
+        states
+    };
+    assert_eq!(ruled(&promote, &known, true).await.unwrap(), want);
+    assert_eq!(states().await, [CandidateState::Proposed; 5], "a dry run writes nothing");
+    assert_eq!(ruled(&promote, &known, false).await.unwrap(), want);
+    use CandidateState::{Duplicate, Promoted, Proposed, Rejected};
+    assert_eq!(states().await, [Promoted, Duplicate, Rejected, Proposed, Proposed]);
+    let history = store.report().decisions(&shop(), Some(good), 10).await.unwrap();
+    assert_eq!((history.len(), history[0].mode, history[0].who.as_str()), (1, Mode::Auto, "a schedule"));
+    // What is left is left again; what was decided on is not looked at.
+    let rest = PassSummary { candidates: 2, skipped: 2, ..PassSummary::default() };
+    assert_eq!(ruled(&promote, &known, false).await.unwrap(), rest);
+}
+
+#[tokio::test]
+async fn there_is_one_pass_at_a_time_and_a_person_may_decide_meanwhile() {
+    let (place, store) = Place::whole().await;
+    let id = handed_in(&store, lesson("Revenue is net.")).await;
+    let held = store.promote().pass().await.unwrap();
+    let other = place.host();
+    let refused = ruled(&other.promote(), &[], false).await.unwrap_err();
+    assert!(matches!(refused, StoreError::PassRunning), "{refused}");
+    let hash = lesson("Revenue is net.").hash();
+    let by = Decision::new(Mode::Person, "ana", "not so");
+    other.promote().reject(&shop(), id, hash, &by).await.unwrap();
+    drop(held);
+    let mut summary = ruled(&other.promote(), &[], false).await;
+    // The server lets the lock go when it has seen that its holder is gone.
+    for _ in 0..50 {
+        if !matches!(summary, Err(StoreError::PassRunning)) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        summary = ruled(&other.promote(), &[], false).await;
+    }
+    assert_eq!(summary.unwrap(), PassSummary::default());
+}
