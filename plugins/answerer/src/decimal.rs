@@ -24,6 +24,44 @@ impl Decimal {
         Some(Self { mantissa: digits.parse().ok()?, scale: u32::try_from(fraction.len()).ok()? })
     }
 
+    /// Nothing.
+    pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
+
+    /// Digits behind the point, as written.
+    pub const fn decimals(self) -> u32 {
+        self.scale
+    }
+
+    /// Both mantissas at one scale.
+    fn aligned(self, other: Self) -> Option<(u128, u128, u32)> {
+        let scale = self.scale.max(other.scale);
+        let at = |number: Self| number.mantissa.checked_mul(10_u128.checked_pow(scale - number.scale)?);
+        Some((at(self)?, at(other)?, scale))
+    }
+
+    /// The sum, unless it is too long.
+    pub fn plus(self, other: Self) -> Option<Self> {
+        let (a, b, scale) = self.aligned(other)?;
+        Some(Self { mantissa: a.checked_add(b)?, scale })
+    }
+
+    /// How far both are from each other.
+    pub fn apart(self, other: Self) -> Option<Self> {
+        let (a, b, scale) = self.aligned(other)?;
+        Some(Self { mantissa: a.abs_diff(b), scale })
+    }
+
+    /// Whether `self` percent is what `part` is of `whole`, rounded half up to the decimals of `self`.
+    pub fn is_percent_of(self, part: Self, whole: Self) -> bool {
+        let rounded = || {
+            let (part, whole, _) = part.aligned(whole)?;
+            let unit = 10_u128.checked_pow(self.scale)?;
+            let twice = part.checked_mul(200)?.checked_mul(unit)?.checked_add(whole)?;
+            twice.checked_div(whole.checked_mul(2)?)
+        };
+        rounded() == Some(self.mantissa)
+    }
+
     /// Multiplied by a power of ten, as `1.2 million` is.
     pub fn times_power(self, power: u32) -> Option<Self> {
         let kept = self.scale.min(power);

@@ -4,12 +4,15 @@
 //!
 //! - it is prose of at most 2,000 characters: it neither begins like a statement nor holds a `SELECT … FROM`, and it has
 //!   no fence, braces, JSON, tag, link, address or Markdown beyond plain text (`prose`);
-//! - each number in it can be traced to the rows, to the question or to a date of the query (`trace`);
+//! - each number in it can be traced to the rows, to a sum, difference or share of them (`arithmetic`), to the question or
+//!   to a date of the query (`trace`);
+//! - each name in it is one of the rows, the question or the query (`names`);
 //! - it says what the rows say: at least one value of the rows appears in it, numbers in digits, exact or rounded as the
 //!   trace allows, texts as they are but for case (`ground`).
 //!
 //! Otherwise the template stands. An explanation of a term is held to the first of the three.
 
+mod arithmetic;
 mod column;
 mod decimal;
 mod empty;
@@ -17,6 +20,7 @@ mod ground;
 mod knowledge;
 mod label;
 mod list;
+mod names;
 mod period;
 mod phrase;
 mod prose;

@@ -4,6 +4,7 @@ use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::time::Date;
 use airlock_plugin_sdk::words;
 
+use crate::arithmetic::Derived;
 use crate::decimal::Decimal;
 
 /// A rounded number must keep this many digits to be taken for the number it rounds.
@@ -19,6 +20,8 @@ pub struct Mention {
     pub in_digits: bool,
     /// The marker of a list: a number that opens a line and is followed by a full stop or a bracket.
     pub marker: bool,
+    /// Followed by `%` or the word for it.
+    percent: bool,
 }
 
 impl Mention {
@@ -29,7 +32,8 @@ impl Mention {
     }
 }
 
-/// The first number of `text` that neither the rows, nor the question, nor a date of the query accounts for.
+/// The first number of `text` that neither the rows, nor arithmetic on them, nor the question, nor a date of the query
+/// accounts for.
 pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
     let mut known: Vec<Decimal> = numbers(&input.question).into_iter().map(|mention| mention.value).collect();
     for value in input.rows.iter().flatten().flatten() {
@@ -39,11 +43,17 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
     known.extend(Decimal::parse(&input.row_count.to_string()));
     known.extend(Decimal::parse(&input.rows.len().to_string()));
     let rows = Decimal::parse(&input.rows.len().to_string());
+    let derived = Derived::of(input);
     let accounted = |mention: &Mention| {
         let in_list = mention.marker
             && rows.is_some()
             && mention.written.parse::<usize>().is_ok_and(|number| number <= input.rows.len());
-        in_list || known.iter().any(|exact| mention.stands_for(*exact))
+        in_list
+            || known.iter().any(|exact| mention.stands_for(*exact))
+            || (mention.percent && derived.is_share(mention.value))
+            || (!mention.percent
+                && mention.in_digits
+                && derived.amounts.iter().any(|exact| mention.stands_for(*exact)))
     };
     numbers(text).into_iter().find(|mention| !accounted(mention)).map(|mention| mention.written)
 }
@@ -69,6 +79,7 @@ pub fn numbers(text: &str) -> Vec<Mention> {
                     digits: 1,
                     in_digits: false,
                     marker: false,
+                    percent: false,
                 });
             }
         }
@@ -97,6 +108,7 @@ fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Menti
         digits: significant(&digits),
         in_digits: true,
         marker: opens_line && after.starts_with(['.', ')']),
+        percent: ["%", "percent", "per cent"].iter().any(|sign| after.trim_start().starts_with(sign)),
     })
 }
 

@@ -23,7 +23,11 @@ const PLACES: usize = 200;
 
 /// The one keyword that makes the text readable.
 pub fn propose(case: &Case<'_, impl Host>) -> Option<Proposal> {
-    misspelt(case).or_else(|| missing(case))
+    // A second statement is for the gate to refuse, and not for a repair to make readable.
+    let tokens = &case.tokens;
+    let single =
+        (0..tokens.all.len().saturating_sub(1)).all(|index| tokens.kind(index) != Some(Kind::Semicolon));
+    if single { misspelt(case).or_else(|| missing(case)) } else { None }
 }
 
 /// Where the text stopped being readable, and the tokens just before.
@@ -38,7 +42,7 @@ fn meant(word: &str) -> Option<&'static str> {
     if word.len() < 3 || LONG.contains(&upper.as_str()) {
         return None;
     }
-    let near = |keyword: &&&str| edit_distance(&upper, keyword) <= if keyword.len() < 5 { 1 } else { 2 };
+    let near = |keyword: &&&str| edit_distance(&upper, keyword) <= if word.len() < 7 { 1 } else { 2 };
     let mut found = LONG.iter().filter(near);
     let first = found.next()?;
     // LIKE and LIMIT: the nearer one, if there is one.
@@ -81,7 +85,7 @@ pub fn distinct(case: &Case<'_, impl Host>, reference: &Reference) -> Option<Pro
     })
 }
 
-/// Whether the text is one that the gate approves with these edits, or refuses for another reason than its grammar.
+/// Whether the text can be read with these edits; what it reads is the gate's to judge.
 fn readable(case: &Case<'_, impl Host>, edits: &[Edit]) -> bool {
     apply(case.tokens.text, edits.to_vec()).is_some_and(|text| case.host.outline(&text).is_ok())
 }

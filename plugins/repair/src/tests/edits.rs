@@ -54,7 +54,6 @@ fn foreign_syntax_is_translated() {
             Some("SELECT name FROM customers c WHERE c.city = 'x'"),
         ),
         ("syntax_error", said, "SELECT name, FROM customers", Some("SELECT name FROM customers")),
-        ("syntax_error", said, "SELECT count(*) FROM (SELECT 1", Some("SELECT count(*) FROM (SELECT 1)")),
         ("syntax_error", said, "SELECT count(*)) FROM bills)", None),
         ("syntax_error", said, "SELECT count(*) FROM bills)", Some("SELECT count(*) FROM bills")),
         ("syntax_error", said, "SELECT 1 FROM bills; This counts the bills.", Some("SELECT 1 FROM bills")),
@@ -83,7 +82,6 @@ fn foreign_syntax_is_translated() {
             "SELECT count(DISTINCT city >FROM customers",
             Some("SELECT count(DISTINCT city) FROM customers"),
         ),
-        ("syntax_error", said, "SELEC name FRM customers", None),
     ]);
 }
 

@@ -73,6 +73,9 @@ fn a_misspelt_keyword_is_known_again() {
         ("SELECT name FORM >customers", Some("SELECT name FROM customers")),
         ("SELECT name FROM customers WEHRE >city = 'x'", Some("SELECT name FROM customers WHERE city = 'x'")),
         ("SELECT name FROM customers GRUOP >BY name", Some("SELECT name FROM customers GROUP BY name")),
+        // Another statement is none that was misspelt.
+        ("SELECT 1 FROM bills; >DROP TABLE bills", None),
+        (">DROP TABLE bills", None),
     ] {
         assert_eq!(repaired(marked, &[]).as_deref(), want, "{marked}");
     }
@@ -80,8 +83,21 @@ fn a_misspelt_keyword_is_known_again() {
 
 #[test]
 fn a_parenthesis_is_closed_where_only_one_place_will_do() {
-    let right = "SELECT count(*) FROM bills";
-    assert_eq!(repaired("SELECT count(* >FROM bills", &[right]).as_deref(), Some(right));
+    for (marked, right, want) in [
+        ("SELECT count(* >FROM bills", vec!["SELECT count(*) FROM bills"], true),
+        ("SELECT count(*) FROM (SELECT 1", vec!["SELECT count(*) FROM (SELECT 1)"], true),
+        (
+            "SELECT 1 FROM bills WHERE (status = 'x' OR status = 'y' AND bill_id = 1",
+            vec![
+                "SELECT 1 FROM bills WHERE (status = 'x' OR status = 'y') AND bill_id = 1",
+                "SELECT 1 FROM bills WHERE (status = 'x' OR status = 'y' AND bill_id = 1)",
+            ],
+            false,
+        ),
+    ] {
+        let got = repaired(marked, &right);
+        assert_eq!(got.as_deref(), want.then(|| right[0]), "{marked}");
+    }
 }
 
 #[test]

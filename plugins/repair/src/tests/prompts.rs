@@ -41,7 +41,8 @@ fn scope(told: &str) -> Vec<(&str, Vec<&str>)> {
 
 /// The model: it writes the query again from the query and what it was told, and from nothing else.
 fn scripted(sql: &str, told: &str) -> Option<String> {
-    match told.lines().find_map(|line| line.split_once(": ").map(|(kind, _)| kind)).unwrap_or_default() {
+    let kinds = told.lines().filter_map(|line| line.split_once(": ").map(|(kind, _)| kind));
+    match kinds.into_iter().find(|kind| super::REPAIRABLE.contains(kind)).unwrap_or_default() {
         "unknown_column" => {
             let wrong = between(told, "column \"", "\"");
             let ends = wrong.rsplit('_').next()?;
@@ -60,13 +61,9 @@ fn scripted(sql: &str, told: &str) -> Option<String> {
         }
         "type_mismatch" => {
             let column = between(told, ">>> ", " ");
-            let typed = between(told, &format!("{column} "), ",");
-            Some(
-                sql.replace(
-                    column,
-                    &format!("{column}::{}", if typed == "text" { "numeric" } else { "text" }),
-                ),
-            )
+            let typed = told.rsplit_once(&format!("{column} "))?.1.split(',').next()?;
+            let cast = if typed == "text" { "numeric" } else { "text" };
+            Some(sql.replace(column, &format!("{column}::{cast}")))
         }
         "empty_result" => {
             let right = format!("'{}'", between(told, " has '", "'"));
@@ -141,8 +138,12 @@ fn a_model_that_knows_only_the_prompt_repairs_the_query() {
 #[test]
 fn a_prompt_has_the_message_the_hint_and_the_place() {
     for word in super::REPAIRABLE {
-        let mut failed =
-            asking(word, "this is what was said", Some("this may help"), "SELECT >qqq FROM bills");
+        let mut failed = asking(
+            word,
+            "this is what was said",
+            Some("this may help"),
+            "SELECT 1 FROM bills WHERE >qqq IS NULL",
+        );
         failed.probe = Some(ProbeFinding {
             column: ColumnRef { table: table_ref("bills"), column: "status".into() },
             literal: "zzz".into(),
