@@ -163,23 +163,41 @@ fn content(reading: &Reading) -> BTreeSet<String> {
 
 fn compose(host: &impl Host, input: &GenerateInput) -> Result<Draft, Refusal> {
     let rules = Rules::read(host, &input.question);
-    let (question, mut expanded) = rules.expand(&Rules::directed(&input.question));
-    let (question, plainer) = idiom::plain(&question, &input.clock);
-    expanded.extend(plainer);
-    let reading = Reading::new(&question, &input.clock);
+    let (question, expanded) = rules.expand(&Rules::directed(&input.question));
+    let refusal = match composed(host, input, &rules, &question, expanded.clone()) {
+        Ok(draft) => return Ok(draft),
+        Err(refusal) => refusal,
+    };
+    // What the words as they stand do not say, plainer ones may.
+    let (plainer, told) = idiom::plain(&question, &input.clock);
+    if plainer == question {
+        return Err(refusal);
+    }
+    composed(host, input, &rules, &plainer, expanded.into_iter().chain(told).collect())
+}
+
+/// A question whose short names are written out.
+fn composed(
+    host: &impl Host,
+    input: &GenerateInput,
+    rules: &Rules,
+    question: &str,
+    expanded: Vec<String>,
+) -> Result<Draft, Refusal> {
+    let reading = Reading::new(question, &input.clock);
     if reading.tokens.len() > TOKENS {
         return Err(Why::Kind(format!("a question of more than {TOKENS} words")).refusal());
     }
     let words = content(&reading);
     let selected: Vec<TableRef> = input.selection.tables.iter().map(|table| table.table.clone()).collect();
     let schema = Schema::read(host, &selected, &words);
-    let mut glossary = Glossary::read(host, &question, &schema);
+    let mut glossary = Glossary::read(host, question, &schema);
     glossary.inside = rules.inside;
     let entities = entities(&input.attributes);
-    let ruled = annotate::ruled(host, &rules, &reading, &schema, &mut glossary);
-    let mentions = annotate::annotate(host, &question, &reading, &schema, &glossary, &entities, ruled);
+    let ruled = annotate::ruled(host, rules, &reading, &schema, &mut glossary);
+    let mentions = annotate::annotate(host, question, &reading, &schema, &glossary, &entities, ruled);
     let context = Context { schema: &schema, glossary: &glossary, reading: &reading, words: &words };
-    let choice = choose::choose(&context, &mentions).map_err(|why| why.refusal_near(&schema, &question))?;
+    let choice = choose::choose(&context, &mentions).map_err(|why| why.refusal_near(&schema, question))?;
     let mut assumptions = expanded;
     assumptions.extend(choice.assumptions);
     let mut seen = BTreeSet::new();
