@@ -17,6 +17,8 @@ use crate::fault::Fault;
 
 /// Spellings that are worth showing.
 const SPELLINGS: usize = 5;
+/// Texts of a query that are looked for in one diagnostic.
+const SUSPECTS: usize = 4;
 /// Indexed values that are looked at for one that is nearly the literal.
 const VALUES: usize = 50;
 
@@ -43,31 +45,41 @@ pub(crate) async fn inspect(
     if looks_for_absence(approved.text()) {
         return Ok(Inspection::Empty(None));
     }
-    let Some(literal) = suspect(ask, approved) else {
+    let suspects = suspects(ask, approved);
+    if suspects.is_empty() {
         return without(ask, approved, result).await;
-    };
-    let Some(found) = probe(ask, &question_of(literal)).await? else {
+    }
+    let Some(found) = probe(ask, &question_of(&suspects)).await? else {
         return Ok(Inspection::Empty(None));
     };
-    let mut values: Vec<String> = found.rows.iter().filter_map(|row| row.first().and_then(cell)).collect();
-    // The value is there as it was written: whatever emptied the result, it was not the spelling.
-    if values.contains(&literal.literal) {
-        return Ok(Inspection::Empty(None));
+    let mut missing = None;
+    for (at, literal) in suspects.into_iter().enumerate() {
+        let mut values: Vec<String> = found.rows.iter().filter_map(|row| spelling(row, at)).collect();
+        // The value is there as it was written: whatever emptied the result, it was not this spelling.
+        if values.contains(&literal.literal) {
+            continue;
+        }
+        if values.is_empty() {
+            values.extend(near(ask, literal));
+        }
+        let finding = ProbeFinding {
+            column: convert::column(&literal.column),
+            literal: literal.literal.clone(),
+            spellings: values,
+            rows_without: None,
+        };
+        if !finding.spellings.is_empty() {
+            return Ok(Inspection::Misspelt(finding));
+        }
+        missing = missing.or(Some(finding));
     }
-    if values.is_empty() {
-        values.extend(near(ask, literal));
-    }
-    let finding = ProbeFinding {
-        column: convert::column(&literal.column),
-        literal: literal.literal.clone(),
-        spellings: values,
-        rows_without: None,
-    };
-    Ok(if finding.spellings.is_empty() {
-        Inspection::Empty(Some(finding))
-    } else {
-        Inspection::Misspelt(finding)
-    })
+    Ok(Inspection::Empty(missing))
+}
+
+/// The spelling in a row of the probe, when the row is about this suspect.
+fn spelling(row: &[Value], at: usize) -> Option<String> {
+    let of = row.first().and_then(cell)?;
+    row.get(1).and_then(cell).filter(|_| of == at.to_string())
 }
 
 /// Runs a diagnostic; none when it cannot be run. It is a courtesy: when it fails, the empty result stands as it is.
@@ -228,14 +240,14 @@ fn is_empty(result: &ResultSet) -> bool {
     }
 }
 
-/// The literal to doubt first: text compared for equality, then text in a LIKE.
-fn suspect<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Option<&'a ComparedLiteral> {
+/// The literals to doubt, the first one first: texts compared for equality, then texts in a LIKE.
+fn suspects<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Vec<&'a ComparedLiteral> {
     let rank = |literal: &ComparedLiteral| match literal.operator.to_ascii_uppercase().as_str() {
         "=" | "IN" => Some(0),
         "LIKE" | "ILIKE" if !literal.literal.contains(['%', '_']) => Some(1),
         _ => None,
     };
-    approved
+    let mut ranked: Vec<(u8, &ComparedLiteral)> = approved
         .facts()
         .literals
         .iter()
@@ -244,24 +256,29 @@ fn suspect<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Option<&'a ComparedLite
                 && ask.domain.class(&literal.column) != ColumnClass::Secret
         })
         .filter_map(|literal| rank(literal).map(|rank| (rank, literal)))
-        .min_by_key(|(rank, _)| *rank)
-        .map(|(_, literal)| literal)
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().take(SUSPECTS).map(|(_, literal)| literal).collect()
 }
 
 fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column> {
     ask.domain.catalogue().relation(&literal.column.table)?.column(&literal.column.column)
 }
 
-/// How the data spells a value. The cast keeps the case functions off types that have none (enums).
-fn question_of(literal: &ComparedLiteral) -> String {
+/// How the data spells each of these values, in one query. The cast keeps the case functions off types that have none (enums).
+fn question_of(suspects: &[&ComparedLiteral]) -> String {
     let name = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let column = format!("t.{}::text", name(&literal.column.column));
-    format!(
-        "SELECT DISTINCT {column} AS spelling FROM {}.{} AS t WHERE lower(btrim({column})) = lower(btrim('{}')) ORDER BY 1 LIMIT {SPELLINGS}",
-        name(&literal.column.table.schema),
-        name(&literal.column.table.name),
-        literal.literal.replace('\'', "''"),
-    )
+    let part = |(at, literal): (usize, &&ComparedLiteral)| {
+        let column = format!("t.{}::text", name(&literal.column.column));
+        format!(
+            "(SELECT DISTINCT {at} AS suspect, {column} AS spelling FROM {}.{} AS t \
+             WHERE lower(btrim({column})) = lower(btrim('{}')) ORDER BY 2 LIMIT {SPELLINGS})",
+            name(&literal.column.table.schema),
+            name(&literal.column.table.name),
+            literal.literal.replace('\'', "''"),
+        )
+    };
+    suspects.iter().enumerate().map(part).collect::<Vec<_>>().join(" UNION ALL ")
 }
 
 /// A cell as text; NULL is absent.

@@ -67,26 +67,28 @@ pub fn shown(report: &FaultReport) -> String {
     let mut text =
         format!("Right queries as they are: {} tried, {} broken.\n\n", report.right, report.broken.len());
     text.push_str(
-        "| class | culprit named | faults | healed | left | other result | unnoticed | healed, percent |\n",
+        "| class | culprit named | faults | ran all the same | failed | healed | left | other result | ",
     );
-    text.push_str("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    text.push_str("healed, percent |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for class in report.classes.iter().chain([&report.all]) {
         let named = if class.named { "yes" } else { "" };
         let ClassCount { class, faults, healed, left, other, unnoticed, .. } = class;
-        let share = percent(*healed, *faults);
+        let failed = faults - unnoticed;
+        let share = percent(*healed, failed);
         let _ = writeln!(
             text,
-            "| {class} | {named} | {faults} | {healed} | {left} | {other} | {unnoticed} | {share} |"
+            "| {class} | {named} | {faults} | {unnoticed} | {failed} | {healed} | {left} | {other} | {share} |"
         );
     }
     let noticed = report.all.faults - report.all.unnoticed;
     let _ = writeln!(
         text,
-        "\n{} faults from {} questions, seed {}. Of the {noticed} that failed or found nothing, {} percent are healed and {} \
-         percent have another result.",
+        "\n{} faults from {} questions, seed {}; {} percent of all are healed. Of the {noticed} that failed or found nothing, {} \
+         percent are healed and {} percent have another result.",
         report.all.faults,
         report.questions,
         report.seed,
+        percent(report.all.healed, report.all.faults),
         percent(report.all.healed, noticed),
         percent(report.all.other, noticed)
     );

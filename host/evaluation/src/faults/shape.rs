@@ -92,8 +92,25 @@ pub fn many_rows(query: &Query<'_>, chance: &mut Chance) -> Option<Broken> {
                 && !at.checked_sub(1).is_some_and(|before| query.is(before, "NOT"))
         })
         .collect();
-    let at = chance.pick(&found)?;
-    Broken::of(query.instead(at..at + 1, "="))
+    if let Some(at) = chance.pick(&found) {
+        return Broken::of(query.instead(at..at + 1, "="));
+    }
+    // Rows of one table that another refers to by a column of the same name.
+    let pairs: Vec<(&str, &str, &str)> = query
+        .reads
+        .iter()
+        .flat_map(|(left, _)| query.reads.iter().map(move |(right, _)| (left, right)))
+        .filter(|(left, right)| left.table != right.table)
+        .flat_map(|(left, right)| {
+            let shared = left.columns.iter().filter(|column| right.column(&column.name).is_some());
+            shared.map(|column| (left.table.name.as_str(), right.table.name.as_str(), column.name.as_str()))
+        })
+        .collect();
+    let (left, right, key) = chance.pick(&pairs)?;
+    let text = |compared: &str| {
+        Some(format!("SELECT COUNT(*) AS n FROM {left} WHERE {key} {compared} (SELECT {key} FROM {right})"))
+    };
+    Broken::beside(text("="), text("IN"))
 }
 
 pub fn unclosed(query: &Query<'_>, chance: &mut Chance) -> Option<Broken> {

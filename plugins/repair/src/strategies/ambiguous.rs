@@ -146,7 +146,7 @@ fn other_side(
     if let (Some(only), None) = (meant.next(), meant.next()) {
         return only.source.visible().map(str::to_owned);
     }
-    let last = block.sources(tokens).into_iter().filter(seen).last()?.visible()?.to_owned();
+    let last = block.sources(tokens).into_iter().rfind(seen)?.visible()?.to_owned();
     if last != own {
         return others().any(|relation| relation.source.visible() == Some(last.as_str())).then_some(last);
     }

@@ -111,11 +111,9 @@ pub fn conjuncts(tokens: &Tokens<'_>, range: Range<usize>) -> Option<Vec<Range<u
             return None;
         } else if cases == 0 && tokens.is(index, "BETWEEN") {
             between = true;
-        } else if cases == 0 && tokens.is(index, "AND") {
-            if !std::mem::take(&mut between) {
-                parts.push(start..index);
-                start = index + 1;
-            }
+        } else if cases == 0 && tokens.is(index, "AND") && !std::mem::take(&mut between) {
+            parts.push(start..index);
+            start = index + 1;
         }
     }
     parts.push(start..range.end);
