@@ -97,7 +97,7 @@ impl<'a> Replayer<'a> {
 
     /// Cases that are right with what is known, and cases that can be graded.
     pub(super) fn rate(&self) -> (usize, usize) {
-        let without = self.without.lock().unwrap_or_else(PoisonError::into_inner);
+        let without = self.lock();
         let of = without.grades.values().filter(|grade| **grade != Grade::Undecided).count();
         (without.grades.values().filter(|grade| **grade == Grade::Right).count(), of)
     }

@@ -237,9 +237,7 @@ impl<'a> Curator<'a> {
     fn show_candidate(&self, candidate: &Candidate, whole: bool) -> anyhow::Result<()> {
         let Candidate { id, state, origin, hash, content, seen, made_at, .. } = candidate;
         if self.json {
-            let mut value = serde_json::to_value(candidate)?;
-            value["shelf"] = "candidate".into();
-            return output::json(&value);
+            return output::json(&on_shelf("candidate", candidate)?);
         }
         output::line(format!("{id}  {state}, by {origin}, {made_at:.0}, seen {seen}"))?;
         if whole {
@@ -251,9 +249,7 @@ impl<'a> Curator<'a> {
     fn show_curated(&self, item: &Curation, whole: bool) -> anyhow::Result<()> {
         let Curation { id, state, origin, hash, content, made_at, .. } = item;
         if self.json {
-            let mut value = serde_json::to_value(item)?;
-            value["shelf"] = "curated".into();
-            return output::json(&value);
+            return output::json(&on_shelf("curated", item)?);
         }
         output::line(format!("{id}  {state}, by {origin}, {made_at:.0}"))?;
         if whole {
@@ -261,6 +257,15 @@ impl<'a> Curator<'a> {
         }
         output::line(in_words(content))
     }
+}
+
+/// An item as JSON, with the shelf it is on.
+fn on_shelf(shelf: &str, item: &impl serde::Serialize) -> anyhow::Result<Value> {
+    let mut value = serde_json::to_value(item)?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("shelf".to_owned(), shelf.into());
+    }
+    Ok(value)
 }
 
 /// The only domain of a configuration.
