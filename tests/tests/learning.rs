@@ -80,3 +80,57 @@ async fn what_went_well_is_proposed_and_a_person_decides_by_its_hash() {
     assert!(verdicts.contains(&"promote") && verdicts.contains(&"add"), "{verdicts:?}");
     assert_eq!(lines(&airlock, &["knowledge", "recheck", "--json"]).0, Some(0));
 }
+
+#[tokio::test]
+async fn what_a_replay_proves_is_promoted_and_answers_the_next_question() {
+    let airlock = Airlock::demo().await;
+    let dormant = |category: &str| format!("How many dormant products are there in {category}?");
+    for category in ["Plumbing", "Paint"] {
+        let (_, answer) = airlock.ask(&dormant(category)).await;
+        assert_eq!(answer["outcome"], "refused", "nobody said yet what dormant means: {answer}");
+        let sql = format!(
+            "SELECT count(*) AS dormant FROM products p JOIN categories c ON c.cat_id = p.cat_id \
+             WHERE c.cat_name = '{category}' AND NOT EXISTS (SELECT 1 FROM bill_items i WHERE i.prod_id = p.prod_id)"
+        );
+        let ask = answer["ask_id"].as_str().unwrap();
+        let mut code = None;
+        for _ in 0..40 {
+            code = lines(&airlock, &["feedback", ask, "wrong", "--sql", &sql, "--json"]).0;
+            if code == Some(0) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        assert_eq!(code, Some(0));
+    }
+    let (_, golden) = lines(&airlock, &["golden", "list", "--state", "proposed", "--json"]);
+    assert_eq!(golden.len(), 2, "{golden:?}");
+    for case in &golden {
+        let (id, hash) = (case["id"].as_str().unwrap(), case["hash"].as_str().unwrap());
+        assert_eq!(lines(&airlock, &["golden", "promote", id, "--hash", hash, "--json"]).0, Some(0));
+    }
+
+    // Each case is graded without its own example: what flips it is the other one's.
+    let dry = lines(&airlock, &["knowledge", "promote", "--mode", "replay", "--dry-run", "--json"]);
+    assert_eq!(dry.1.last().unwrap()["summary"]["promoted"], 2, "{dry:?}");
+    let (_, active) = lines(&airlock, &["examples", "list", "--state", "active", "--json"]);
+    assert!(active.is_empty(), "a dry run writes nothing: {active:?}");
+    let (code, passed) = lines(&airlock, &["knowledge", "promote", "--mode", "replay", "--json"]);
+    let summary = &passed.last().unwrap()["summary"];
+    assert_eq!((code, summary["promoted"].as_i64()), (Some(0), Some(2)), "{passed:?}");
+    let right = |when: &str| summary[when]["right"].as_i64().unwrap();
+    assert_eq!(right("after"), right("before") + 2, "{summary}");
+    let (_, history) = lines(&airlock, &["knowledge", "history", "--json"]);
+    let replayed = history.iter().find(|row| row["mode"] == "replay").expect("the replay decided");
+    let flip = &replayed["evidence"]["replay"]["cases"][0];
+    assert_eq!(flip["with"], serde_json::json!(["right", "right", "right"]), "{replayed}");
+
+    let (_, answer) = airlock.ask(&dormant("Tools")).await;
+    assert_eq!(answer["outcome"], "answered", "{answer}");
+    assert!(answer["sql"].as_str().unwrap().contains("'Tools'"), "{answer}");
+    assert_eq!(
+        answer["examples"].as_array().map(Vec::len),
+        Some(1),
+        "the record says what was reused: {answer}"
+    );
+}
