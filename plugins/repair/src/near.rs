@@ -20,7 +20,7 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Op
     best.filter(|_| !rivals).map(|(_, name)| name)
 }
 
-/// How far a name is from the wanted one: 0 but for case, 1 but for plural, order of dress or abbreviation, else edits.
+/// How far a name is from the wanted one: 0 but for case, 1 but for plural, 2 but for abbreviation, else by edits.
 /// None when it is another name altogether.
 fn closeness(wanted: &str, name: &str) -> Option<usize> {
     let (a, b) = (wanted.to_ascii_lowercase(), name.to_ascii_lowercase());
@@ -31,13 +31,16 @@ fn closeness(wanted: &str, name: &str) -> Option<usize> {
     if digits(&a) != digits(&b) {
         return None;
     }
-    if same_words(&a, &b) {
+    if same_words(&a, &b, |a, b| a == b) {
         return Some(1);
+    }
+    if same_words(&a, &b, abbreviated) {
+        return Some(2);
     }
     let length = a.chars().count();
     let allowed = if length < 3 { 0 } else { (length / 4).clamp(1, 3) };
     let distance = edit_distance(&a, &b);
-    (distance <= allowed).then_some(distance + 1)
+    (distance <= allowed).then_some(distance + 2)
 }
 
 /// Whether a database's own suggestion is near enough to be followed: it suggests whatever is nearest, also `max_amt`
@@ -45,21 +48,23 @@ fn closeness(wanted: &str, name: &str) -> Option<usize> {
 pub fn believable(wanted: &str, suggested: &str) -> bool {
     let (a, b) = (wanted.to_ascii_lowercase(), suggested.to_ascii_lowercase());
     let length = a.chars().count();
-    digits(&a) == digits(&b) && (same_words(&a, &b) || edit_distance(&a, &b) <= (length / 4).max(1))
+    digits(&a) == digits(&b)
+        && (same_words(&a, &b, abbreviated) || edit_distance(&a, &b) <= (length / 4).max(1))
 }
 
 fn digits(name: &str) -> String {
     name.chars().filter(char::is_ascii_digit).collect()
 }
 
-/// `customer_names` and `cust_name`, `qty` and `quantity`: word by word the same, in the singular or abbreviated.
-fn same_words(a: &str, b: &str) -> bool {
+/// `customer_names` and `cust_name`, `qty` and `quantity`: word by word the same in the singular, by this measure.
+fn same_words(a: &str, b: &str, same: fn(&str, &str) -> bool) -> bool {
     let (a, b) = (identifier_words(a), identifier_words(b));
-    a.len() == b.len()
-        && a.iter().zip(&b).all(|(a, b)| {
-            let (a, b) = (singular(a), singular(b));
-            a == b || abbreviates(&a, &b) || abbreviates(&b, &a)
-        })
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(&singular(a), &singular(b)))
+}
+
+/// The same, or one an abbreviation of the other.
+fn abbreviated(a: &str, b: &str) -> bool {
+    a == b || abbreviates(a, b) || abbreviates(b, a)
 }
 
 /// The same first letter, and the other letters in the same order.
@@ -85,6 +90,8 @@ mod tests {
             ("Bill_ID", Some("bill_id")),
             ("bill_date", Some("bill_dt")),
             ("totl_amt", Some("total_amt")),
+            // A plural is nearer than what it might abbreviate.
+            ("bill_dts", Some("bill_dt")),
             // Two are equally near.
             ("mix_amt", None),
             // A number apart is another thing.
@@ -93,6 +100,17 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(nearest(wanted, columns), want, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_plural_is_nearer_than_an_abbreviation() {
+        for (wanted, names, want) in [
+            ("sale", ["sales", "salespersons"], Some("sales")),
+            ("cust", ["customers", "customs"], None),
+            ("order", ["orders", "order_lines"], Some("orders")),
+        ] {
+            assert_eq!(nearest(wanted, names), want, "{wanted}");
         }
     }
 

@@ -2,8 +2,8 @@
 
 use airlock_plugin_sdk::Host;
 
-use super::calls;
 use super::keywords::{self, Missing};
+use super::{calls, tables};
 use crate::block::{Clause, blocks};
 use crate::case::{Case, Proposal};
 use crate::edit::{Edit, apply};
@@ -33,7 +33,22 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
         Missing::Here(closed) => closed,
         Missing::No => None,
     };
-    [closed, unclosed(case), dialect(case), keywords::propose(case)].into_iter().flatten().collect()
+    let known = [closed, unclosed(case), dialect(case)];
+    known.into_iter().flatten().chain(reserved_table(case)).chain(keywords::propose(case)).collect()
+}
+
+/// `FROM order`: a table whose name is nearly a word that cannot be one.
+fn reserved_table(case: &Case<'_, impl Host>) -> Vec<Proposal> {
+    let tokens = &case.tokens;
+    let read = case
+        .place
+        .filter(|place| tokens.kind(*place) == Some(Kind::Word))
+        .and_then(|place| place.checked_sub(1));
+    if read.is_some_and(|before| tokens.is_any(before, &["FROM", "JOIN"])) {
+        tables::propose(case)
+    } else {
+        Vec::new()
+    }
 }
 
 fn dialect(case: &Case<'_, impl Host>) -> Option<Proposal> {

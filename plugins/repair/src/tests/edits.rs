@@ -34,6 +34,7 @@ fn foreign_syntax_is_translated() {
             "SELECT DISTINCT TOP (5) name FROM customers",
             Some("SELECT DISTINCT name FROM customers LIMIT 5"),
         ),
+        ("syntax_error", said, "SELECT name FROM >customer", Some("SELECT name FROM customers")),
         ("syntax_error", said, "SELECT TOP 5 PERCENT name FROM customers", None),
         (
             "syntax_error",
