@@ -1,5 +1,6 @@
 //! The shape of a candidate and of its evidence: what is looked at before anybody's opinion.
 
+use airlock_types::ErrorType;
 use serde_json::Value;
 
 use crate::store::{Content, Origin};
@@ -76,11 +77,12 @@ pub fn well_shaped(
 pub fn sql_fragments(text: &str) -> Vec<&str> {
     let mut fragments: Vec<&str> =
         text.split("```").flat_map(|part| part.split('`')).skip(1).step_by(2).map(strip_language).collect();
-    fragments.push(text.trim());
     fragments.retain(|fragment| begins_like_statement(fragment));
     // Prose may begin with one of the words; what the grammar does not read is no statement.
-    if fragments.last() == Some(&text.trim()) && airlock_gate::canonical(text).is_err() {
-        fragments.pop();
+    let whole = text.trim();
+    let syntax = |rejection: airlock_gate::Rejection| rejection.error_type() == ErrorType::SyntaxError;
+    if begins_like_statement(whole) && !airlock_gate::canonical(whole).is_err_and(syntax) {
+        fragments.push(whole);
     }
     fragments
 }
