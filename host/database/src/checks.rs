@@ -85,6 +85,11 @@ impl Source {
             Check::new("server-is-postgresql", "the server's version", server::is_postgresql(self).await),
             Check::new("server-version", "its number is from 13 to 18", server::version(self).await),
             Check::new(
+                "reader-has-connections",
+                "CONNECTION LIMIT of the reader and the database, beside the source's `connections`",
+                server::connections(self).await,
+            ),
+            Check::new(
                 "standard-conforming-strings",
                 "a backslash in a literal is a backslash",
                 server::strings(self).await,

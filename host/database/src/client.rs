@@ -27,7 +27,7 @@ impl ConnectionString {
     /// # Errors
     /// As [`ConnectionString::client`].
     pub async fn listening_client(&self) -> Result<Connected, DatabaseError> {
-        let mut last = DatabaseError::NoSuchSession;
+        let mut last = DatabaseError::no_host();
         for address in &self.addresses {
             match timeout(self.connect_timeout, self.client_of_host(address)).await {
                 Ok(Ok(connected)) => return Ok(connected),
@@ -51,7 +51,7 @@ impl ConnectionString {
                 Err(error) => return Err(first.unwrap_or(error)),
             }
         }
-        Err(first.unwrap_or(DatabaseError::NoSuchSession))
+        Err(first.unwrap_or_else(DatabaseError::no_host))
     }
 
     async fn client_at(&self, address: &Address, attempt: Attempt) -> Result<Connected, DatabaseError> {

@@ -81,8 +81,14 @@ pub enum DatabaseError {
         reason: String,
     },
     /// None of several servers is what `target_session_attrs` asks for.
-    #[error("none of the hosts is what target_session_attrs asks for")]
-    NoSuchSession,
+    #[error(
+        "no host is what target_session_attrs asks for; {answered} answered and is not: a reader whose transactions begin \
+         read-only is never `read-write`, use `primary`"
+    )]
+    NoSuchSession {
+        /// Those that answered.
+        answered: String,
+    },
     /// All connections of the pool stayed in use.
     #[error("all {size} connections are busy and none came free within {} ms: raise the source's `connections`, or ask less at once", waited.as_millis())]
     Busy {
@@ -173,12 +179,17 @@ impl DatabaseError {
         }
     }
 
+    /// Before any host was tried.
+    pub(crate) fn no_host() -> Self {
+        Self::Protocol("there is no host to connect to".to_owned())
+    }
+
     /// What whoever asks is told: where the data source is and who reads it is the operator's.
     #[must_use]
     pub fn for_asker(&self) -> String {
         match self {
             Self::Unreachable { .. } | Self::ConnectTimeout { .. } => "the data source does not answer",
-            Self::Authentication { .. } | Self::UnknownDatabase { .. } | Self::NoSuchSession => {
+            Self::Authentication { .. } | Self::UnknownDatabase { .. } | Self::NoSuchSession { .. } => {
                 "the data source does not let this host in"
             }
             Self::TooManyConnections { .. } => "the data source has no free connection",

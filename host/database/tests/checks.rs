@@ -248,6 +248,14 @@ async fn each_defect_is_named_by_its_check_with_the_statement_that_mends_it() {
         };
         assert_eq!(check.outcome, wanted, "{check:?}");
     }
+    // No defect of the reader, and yet asks would be refused.
+    server.psql("ALTER ROLE reader CONNECTION LIMIT 3");
+    let limited = checks(&server, "reader").await;
+    let check = named(&limited, "reader-has-connections");
+    assert_eq!(check.outcome, CheckOutcome::Advised, "{check:?}");
+    server.psql(check.remedy.as_deref().unwrap());
+    let found = checks(&server, "reader").await;
+    assert_eq!(named(&found, "reader-has-connections").outcome, CheckOutcome::Passed);
     for (name, defect, remedy) in DEFECTS {
         if defect.contains("ON PARAMETER") && version < 15 {
             continue;

@@ -166,7 +166,11 @@ async fn each_way_to_fail_has_a_name() {
     connect(&two).await.unwrap();
     connect(&format!("{two} target_session_attrs=primary")).await.unwrap();
     connect(&format!("{two} target_session_attrs=prefer-standby")).await.unwrap();
-    assert!(connect(&format!("{two} target_session_attrs=standby")).await.is_err());
+    for wanted in ["standby", "read-only"] {
+        let none = connect(&format!("{two} target_session_attrs={wanted}")).await;
+        let DatabaseError::NoSuchSession { answered } = none.unwrap_err() else { panic!("{wanted}") };
+        assert!(answered.contains(".s.PGSQL."), "the one that answered is named: {answered}");
+    }
 }
 
 #[tokio::test]

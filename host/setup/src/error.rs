@@ -72,6 +72,12 @@ pub enum SetupError {
         /// Each reason.
         unfit: Vec<Power>,
     },
+    /// The server takes no writes.
+    #[error("{at} is a standby: roles and grants come from its primary; run setup there")]
+    Standby {
+        /// The server.
+        at: String,
+    },
     /// A role did not pass its trials.
     #[error("role `{role}` is not what it must be: {}", list(failed))]
     Unproven {

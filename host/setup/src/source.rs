@@ -62,6 +62,11 @@ impl Administrator {
                 wrong(error.to_string())
             })?;
         let client = target.client().await.map_err(|error| wrong(error.to_string()))?;
+        let asked = client.query_one("SELECT pg_is_in_recovery()", &[]).await;
+        if asked.map_err(|error| SetupError::database("looking at the server", &error))?.get(0) {
+            let at = target.addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return Err(SetupError::Standby { at });
+        }
         Ok(Self { target, client })
     }
 

@@ -7,6 +7,7 @@ use crate::error::DatabaseError;
 use crate::exchange::Begin;
 use crate::settings::Settings;
 use crate::source::Source;
+use crate::wire::cells;
 
 /// Engines that speak the protocol and are something else.
 const OTHER_ENGINES: &[&str] = &[
@@ -115,6 +116,32 @@ pub(super) async fn reset(source: &Source) -> Result<Finding, DatabaseError> {
             found: "the setting outlived its transaction".to_owned(),
             remedy: "something between here and the server does not roll back; connect to the server or another pooler"
                 .to_owned(),
+        }
+    })
+}
+
+/// A limit of the role or the database that leaves a part of the pool unused. Through a pooler it may be enough.
+pub(super) async fn connections(source: &Source) -> Result<Finding, DatabaseError> {
+    let sql = "SELECT pg_catalog.format(w.remedy, w.name), w.connections
+          FROM (SELECT 'ALTER ROLE %I CONNECTION LIMIT ', rolname, rolconnlimit FROM pg_catalog.pg_roles
+                 WHERE rolname = session_user AND NOT rolsuper
+                UNION ALL SELECT 'ALTER DATABASE %I CONNECTION LIMIT ', datname, datconnlimit FROM pg_catalog.pg_database
+                 WHERE datname = pg_catalog.current_database()) AS w (remedy, name, connections)
+         WHERE w.connections >= 0 ORDER BY w.connections LIMIT 1";
+    let rows = source.check_statement(Begin::Reading, &source.fixed_settings(), sql).await?;
+    let wanted = source.config().pool_size;
+    let Some(row) = rows.rows.first() else { return Ok(Finding::Holds("no limit is set".to_owned())) };
+    let mut answers = cells(row);
+    let mut text = || Ok::<_, DatabaseError>(answers.next().transpose()?.flatten().unwrap_or_default());
+    let (remedy, allowed) = (text()?.to_owned(), text()?.parse::<usize>().unwrap_or(0));
+    Ok(if allowed >= wanted {
+        Finding::Holds(format!("{allowed} for {wanted}"))
+    } else {
+        Finding::Advised {
+            found: format!(
+                "the source has `connections` {wanted}, and the server lets {allowed} in: asks beyond them are refused"
+            ),
+            remedy: format!("{remedy}{wanted}"),
         }
     })
 }

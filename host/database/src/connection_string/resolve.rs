@@ -69,6 +69,13 @@ const REFUSED: &[(&str, &str)] = &[
     ("oauth_client_id", "give a password or a client certificate"),
 ];
 
+/// Values of names without effect that ask for more than there is: name, value, what to do instead.
+const REFUSED_VALUES: &[(&str, &str, &str)] = &[
+    ("gssencmode", "require", "there is no encryption by GSSAPI; use sslmode=verify-full, or require"),
+    ("sslcertmode", "require", "leave it out"),
+    ("ssl_min_protocol_version", "TLSv1.3", "leave it out: the newest that both sides know is used"),
+];
+
 const DEFAULT_PORT: u16 = 5432;
 const DEFAULT_SOCKETS: &str = "/var/run/postgresql";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -82,6 +89,12 @@ pub(super) fn resolve(
     let mut given = HashMap::new();
     for (index, (name, value)) in pairs.into_iter().enumerate() {
         if let Some((keyword, remedy)) = REFUSED.iter().find(|(keyword, _)| *keyword == name) {
+            return Err(ConnectionStringError::Unsupported { keyword, remedy });
+        }
+        let asks_too_much = |(keyword, refused, _): &&(&str, &str, &str)| {
+            *keyword == name && refused.eq_ignore_ascii_case(&value)
+        };
+        if let Some((keyword, _, remedy)) = REFUSED_VALUES.iter().find(asks_too_much) {
             return Err(ConnectionStringError::Unsupported { keyword, remedy });
         }
         // JDBC's spelling, which libpq reads in URIs.

@@ -70,6 +70,8 @@ fn what_modifies_the_session_is_kept() {
 fn a_wrong_string_is_told_without_a_piece_of_it() {
     for (text, want) in [
         ("", "empty"),
+        ("host=h user=u gssencmode=require", "GSSAPI"),
+        ("postgresql://u@h/d?ssl_min_protocol_version=TLSv1.3", "newest"),
         ("postgresql://u:hunter2@x@h/d", "%40"),
         ("postgresql://u:hunter2%@h/d", "percent-escape"),
         ("postgresql://u:hunter2%zz@h/d", "percent-escape"),

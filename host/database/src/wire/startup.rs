@@ -18,18 +18,25 @@ pub(crate) async fn connect(target: &ConnectionString) -> Result<Wire, DatabaseE
     if target.session_target == SessionTarget::PreferStandby {
         wanted = vec![SessionTarget::Standby, SessionTarget::Any];
     }
-    let mut last = DatabaseError::NoSuchSession;
+    let mut last = DatabaseError::no_host();
+    let mut answered = Vec::new();
     for session in wanted {
+        answered.clear();
         for address in &target.addresses {
             match one_host(target, address, session).await {
                 Ok(Some(wire)) => return Ok(wire),
-                Ok(None) => {}
+                Ok(None) => answered.push(address.to_string()),
                 Err(error) if error.holds_for_every_host() => return Err(error),
                 Err(error) => last = error,
             }
         }
     }
-    Err(last)
+    // Who sees one that answers wants to know why not that one.
+    Err(if answered.is_empty() {
+        last
+    } else {
+        DatabaseError::NoSuchSession { answered: answered.join(", ") }
+    })
 }
 
 async fn one_host(
@@ -55,7 +62,7 @@ async fn with_or_without_tls(target: &ConnectionString, address: &Address) -> Re
             Err(error) => return Err(first.unwrap_or(error)),
         }
     }
-    Err(first.unwrap_or(DatabaseError::NoSuchSession))
+    Err(first.unwrap_or_else(DatabaseError::no_host))
 }
 
 async fn session(

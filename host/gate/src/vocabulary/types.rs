@@ -85,6 +85,22 @@ impl Vocabulary {
         self.guarded_within(kind, 0, &mut { TYPES_LOOKED_AT })
     }
 
+    /// Whether what stands beside such a value is given its type, and so turned into it. Beside a domain that is its base type;
+    /// beside what holds domains it is the very type. `united`: both get one type, as in CASE, where that goes for types that
+    /// look things up as well.
+    pub(crate) fn takes_on(&self, kind: &Kind, united: bool) -> bool {
+        match kind {
+            Kind::Plain => false,
+            Kind::Guarded(name) => united && name.schema == "pg_catalog",
+            Kind::ArrayOf(_) => self.is_guarded(kind),
+            Kind::Named { .. } => !kind.is_unknown_row() && self.is_guarded(kind),
+            Kind::Either(kinds) => kinds.iter().any(|kind| self.takes_on(kind, united)),
+            // Compared, a row is taken field by field; as one of several it may be of a table's type, which a text can become.
+            Kind::Row(_) if united => self.is_guarded(kind),
+            Kind::Row(columns) => columns.iter().any(|column| self.takes_on(&column.value.kind, united)),
+        }
+    }
+
     fn guarded_within(&self, kind: &Kind, depth: usize, budget: &mut usize) -> bool {
         *budget = budget.saturating_sub(1);
         if depth > COMPOSITE_DEPTH || *budget == 0 {

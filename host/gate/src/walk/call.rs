@@ -46,6 +46,8 @@ impl Walk<'_> {
                 self.comparable(&value, call.location)?;
                 if call.agg_within_group {
                     self.usable(&value, call.location)?;
+                    // What rank and its like are asked about gets the type of what is sorted.
+                    self.not_taken_on(values.iter().chain([&value]), true, call.location)?;
                 }
             }
         }
@@ -180,6 +182,24 @@ impl Walk<'_> {
         Err(Refusal::new(RejectionCode::ForbiddenType, message)
             .at(location)
             .hint("Cast it to its base type first, such as (column)::text."))
+    }
+
+    /// Refuses to put a value that others would be turned into beside one of another type.
+    pub(super) fn not_taken_on<'v>(
+        &self,
+        mut values: impl Iterator<Item = &'v Value> + Clone,
+        united: bool,
+        location: i32,
+    ) -> Checked<()> {
+        let mut others = values.clone();
+        let Some(first) = others.next() else { return Ok(()) };
+        if others.all(|value| value.kind == first.kind) {
+            return Ok(());
+        }
+        match values.find(|value| self.vocabulary.takes_on(&value.kind, united)) {
+            Some(guarded) => self.not_turned_into(std::slice::from_ref(guarded), location),
+            None => Ok(()),
+        }
     }
 
     /// A projection by number: one that a text describes may name files of the server.

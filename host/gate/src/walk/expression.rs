@@ -92,25 +92,30 @@ impl Walk<'_> {
             NodeEnum::FuncCall(call) => self.call(call, scope),
             NodeEnum::TypeCast(cast) => self.cast(cast, scope),
             NodeEnum::CaseExpr(case) => {
-                self.maybe(inner(&case.arg), scope)?;
+                let mut compared: Vec<Value> = self.maybe(inner(&case.arg), scope)?.into_iter().collect();
                 let mut results = Vec::with_capacity(case.args.len() + 1);
                 for branch in case.args.iter().filter_map(|node| node.node.as_ref()) {
                     let NodeEnum::CaseWhen(when) = branch else { return Err(unsupported("this CASE")) };
-                    self.maybe(inner(&when.expr), scope)?;
+                    let condition = self.maybe(inner(&when.expr), scope)?;
+                    compared.extend(condition.filter(|_| case.arg.is_some()));
                     results.extend(self.maybe(inner(&when.result), scope)?);
                 }
                 results.extend(self.maybe(inner(&case.defresult), scope)?);
+                self.not_taken_on(compared.iter(), false, case.location)?;
+                self.not_taken_on(results.iter(), true, case.location)?;
                 let bytes = results.iter().map(|value| value.bytes).max().unwrap_or_default();
                 Ok(Value { kind: together(&results), origin: None, bytes, count: counts::largest(&results) })
             }
             NodeEnum::CoalesceExpr(coalesce) => {
                 let values = self.all(&coalesce.args, scope)?;
+                self.not_taken_on(values.iter(), true, coalesce.location)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
                 let kind = together(&values);
                 Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
             }
             NodeEnum::MinMaxExpr(minmax) => {
                 let values = self.all(&minmax.args, scope)?;
+                self.not_taken_on(values.iter(), true, minmax.location)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
                 // LEAST is how a careful writer bounds a number.
                 let count = if minmax.op == MinMaxOp::IsLeast as i32 {
@@ -144,6 +149,7 @@ impl Walk<'_> {
             NodeEnum::SubLink(link) => self.sublink(link, scope),
             NodeEnum::AArrayExpr(array) => {
                 let values = self.all(&array.elements, scope)?;
+                self.not_taken_on(values.iter(), true, array.location)?;
                 let bytes = self.quoted(values.iter(), array.location)?;
                 let kind = array_of(together(&values));
                 Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
@@ -269,6 +275,7 @@ impl Walk<'_> {
                     self.not_turned_into(std::slice::from_ref(side), link.location)?;
                 }
             }
+            self.not_taken_on(left.iter().chain(&right), false, link.location)?;
             self.compared(link, left.as_ref(), right.as_ref());
             if name == "^" {
                 self.exponent(node, link.location)?;
@@ -322,15 +329,25 @@ impl Walk<'_> {
         let name = strings(&expression.name).and_then(|parts| parts.last().copied()).unwrap_or_default();
         let name = if implied.is_empty() { name } else { "<" };
         let left = self.operand_of(inner(&expression.lexpr), name, scope)?;
+        let mut listed = Vec::new();
         let right = match inner(&expression.rexpr) {
             Some(NodeEnum::List(list)) => {
                 for node in list.items.iter().filter_map(|node| node.node.as_ref()) {
-                    self.operand_of(Some(node), name, scope)?;
+                    listed.extend(self.operand_of(Some(node), name, scope)?);
                 }
                 None
             }
             other => self.operand_of(other, name, scope)?,
         };
+        // Beside ANY and ALL stands an element, which a domain makes one of its base type.
+        let by_element = matches!(kind, AExprKind::AexprOpAny | AExprKind::AexprOpAll)
+            && !left.as_ref().is_some_and(|left| self.vocabulary.takes_on(&left.kind, false));
+        if !by_element {
+            // All of a list get one type, unless they are rows written out.
+            let united =
+                kind == AExprKind::AexprIn && !matches!(inner(&expression.lexpr), Some(NodeEnum::RowExpr(_)));
+            self.not_taken_on(left.iter().chain(&right).chain(&listed), united, expression.location)?;
+        }
         self.compared(expression, left.as_ref(), right.as_ref());
         if kind != AExprKind::AexprNullif {
             return Ok(Value::truth());
@@ -417,7 +434,7 @@ impl Walk<'_> {
         let Some(NodeEnum::SelectStmt(query)) = inner(&link.subselect) else {
             return Err(unsupported("this subquery").at(link.location));
         };
-        self.maybe(inner(&link.testexpr), scope)?;
+        let tested = self.maybe(inner(&link.testexpr), scope)?;
         if !link.oper_name.is_empty() {
             self.operator(&link.oper_name, link.location)?;
         }
@@ -434,6 +451,18 @@ impl Walk<'_> {
             Ok(SubLinkType::AnySublink | SubLinkType::AllSublink | SubLinkType::RowcompareSublink) => {
                 for column in columns.iter() {
                     self.usable(&column.value, link.location)?;
+                }
+                let found = columns.iter().map(|column| &column.value);
+                match tested.as_ref().map(|tested| (&tested.kind, tested)) {
+                    Some((Kind::Row(fields), _)) if fields.len() == columns.len() => {
+                        for (field, found) in fields.iter().zip(found) {
+                            self.not_taken_on([&field.value, found].into_iter(), false, link.location)?;
+                        }
+                    }
+                    Some((_, tested)) => {
+                        self.not_taken_on(found.chain([tested]), false, link.location)?;
+                    }
+                    None => {}
                 }
                 Ok(Value::truth())
             }

@@ -278,6 +278,7 @@ impl Walk<'_> {
         if value.kind != other.kind {
             self.comparable(value, -1)?;
             self.comparable(other, -1)?;
+            self.not_taken_on([&*value, other].into_iter(), true, -1)?;
             value.kind = value.kind.joined(&other.kind);
         }
         if value.origin != other.origin {
