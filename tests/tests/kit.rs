@@ -106,33 +106,33 @@ fn every_template_builds_and_keeps_the_cases_of_its_stage() {
     }
 }
 
-/// `cargo xtask languages` fetches the tools; where it could not, this says so and is skipped.
-#[test]
-fn templates_of_other_languages_build_and_keep_the_cases_of_their_stage() {
+/// The templates of another language. `cargo xtask languages` fetches its tool; where it could not, this says so and is skipped.
+fn templates_in(language: &str, tool: &str) {
     let tools = components().parent().unwrap().join("languages");
-    let mut author = Author::new();
-    author.tools = Some(tools.join("python/bin"));
-    for (language, tool) in
-        [("python", "python/bin/componentize-py"), ("javascript", "javascript/node_modules")]
-    {
-        if !tools.join(tool).exists() {
-            eprintln!(
-                "SKIPPED: there is no {}; `cargo xtask languages` says why",
-                tools.join(tool).display()
-            );
-            continue;
-        }
-        for stage in ["repair", "domain"] {
-            let name = format!("acme-{language}-{stage}");
-            author.done(&["new", &name, "--stage", stage, "--language", language]);
-            if language == "javascript" {
-                // What `npm install` puts there.
-                std::os::unix::fs::symlink(tools.join(tool), author.path(&name).join("node_modules"))
-                    .unwrap();
-            }
-            keeps_its_cases(&author, &name, 5_000_000..30_000_000);
-        }
+    if !tools.join(tool).exists() {
+        eprintln!("SKIPPED: there is no {}; `cargo xtask languages` says why", tools.join(tool).display());
+        return;
     }
+    let author = Author { tools: Some(tools.join("python/bin")), ..Author::new() };
+    for stage in ["repair", "domain"] {
+        let name = format!("acme-{stage}");
+        author.done(&["new", &name, "--stage", stage, "--language", language]);
+        if language == "javascript" {
+            // What `npm install` puts there.
+            std::os::unix::fs::symlink(tools.join(tool), author.path(&name).join("node_modules")).unwrap();
+        }
+        keeps_its_cases(&author, &name, 5_000_000..30_000_000);
+    }
+}
+
+#[test]
+fn templates_in_python_build_and_keep_the_cases_of_their_stage() {
+    templates_in("python", "python/bin/componentize-py");
+}
+
+#[test]
+fn templates_in_javascript_build_and_keep_the_cases_of_their_stage() {
+    templates_in("javascript", "javascript/node_modules");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -160,7 +160,9 @@ fn command(project: &Project, build: &BuildCommand) -> Result<PathBuf, KitError>
         remedy: build.needs.clone().unwrap_or_else(|| "install it, or change build.command".to_owned()),
     })?;
     if !status.success() {
-        return Err(KitError::DidNotBuild(format!("{program}: {status}")));
+        // A program that starts may still miss what it loads.
+        let needs = build.needs.as_ref().map(|needs| format!("; it needs: {needs}")).unwrap_or_default();
+        return Err(KitError::DidNotBuild(format!("{program}: {status}{needs}")));
     }
     if !output.is_file() {
         return Err(KitError::NoModule(format!("{} is not there", output.display())));
@@ -252,7 +254,7 @@ mod tests {
     fn a_command_that_makes_nothing_good_is_told_so() {
         let here = tempfile::tempdir().unwrap();
         for (script, want) in [
-            ("exit 3", "did not build (sh: exit status: 3)"),
+            ("exit 3", "did not build (sh: exit status: 3; it needs: get a shell)"),
             ("true", "out.wasm is not there"),
             ("echo hello > out.wasm", "its interfaces do not read"),
             ("printf '\\000asm\\001\\000\\000\\000' > out.wasm", "exports no stage"),

@@ -30,6 +30,8 @@ fn without_values(message: &str) -> String {
     for problem in ["invalid type: ", "invalid value: "] {
         if let Some(rest) = message.strip_prefix(problem) {
             let words = expected.map_or("", |at| message.get(at..).unwrap_or_default());
+            // The name of a type of ours tells nobody anything.
+            let words = if words.starts_with(", expected struct ") { ", expected a table" } else { words };
             let kind = rest.split(['"', '`', ',']).next().unwrap_or_default().trim_end();
             return format!("{problem}{kind}{words}");
         }
@@ -48,7 +50,7 @@ mod tests {
         for (text, want) in [
             (
                 "[sources]\nshop = \"password=hunter2\"",
-                "line 2, column 8, key `sources.shop`: invalid type: string",
+                "line 2, column 8, key `sources.shop`: invalid type: string, expected a table",
             ),
             (
                 "[sources.shop]\nurl = \"x\"\nconnections = \"hunter2, expected no \\\" one\"",

@@ -1,6 +1,7 @@
 //! Swaps and the way back.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use airlock_pipeline::Served;
 use airlock_pipeline::shadow::can_be_shadowed;
@@ -80,7 +81,8 @@ impl Desk {
         }
         // Taken only now: a way back never waits for golden cases.
         let one = self.changing.lock().await;
-        let from = self.host.registry().current().serving(*stage, scope).cloned();
+        let current = self.host.registry().current();
+        let from = current.serving(*stage, scope).cloned();
         let digest = |component: &Component| component.digest();
         if from.as_ref().map(digest) != set.serving(*stage, scope).map(digest) {
             return refused(
@@ -98,7 +100,9 @@ impl Desk {
             );
             return Reply::Refused { why, verified: Some(verified.clone()) };
         }
-        let grant = difference(from.as_ref().map(|component| component.grant()), component.grant());
+        // A domain without a component of its own was served by that of all.
+        let before = from.as_ref().or_else(|| current.serving(*stage, &DomainScope::Any));
+        let grant = difference(before.map(Component::grant), component.grant());
         let change = Swapped {
             stage: *stage,
             domains: scope.clone(),
@@ -178,13 +182,15 @@ impl Desk {
 
     /// The way back is not held up by a disk that is full.
     pub(super) async fn rollback(&self, stage: Stage, scope: &DomainScope, by: String) -> Reply {
+        let began = Instant::now();
         let _one = self.changing.lock().await;
         let from = self.host.registry().current().serving(stage, scope).map(Served::from);
         let to = match self.host.rollback(stage, scope) {
             Ok(to) => to.as_ref().map(Served::from),
             Err(error) => return refused(error.to_string()),
         };
-        tracing::warn!(%stage, domains = %scope, by, "an operator went back to what served before");
+        let took = began.elapsed();
+        tracing::warn!(%stage, domains = %scope, by, ?took, "an operator went back to what served before");
         let event = Event::RolledBack { from: from.clone(), to: to.clone() };
         let unwritten = Journal(self.history.clone()).write(&entry(stage, scope, by, event));
         Reply::RolledBack(RolledBack { stage, domains: scope.clone(), from, to, unwritten })
