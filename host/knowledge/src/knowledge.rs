@@ -306,7 +306,7 @@ impl Knowledge {
     /// The same by keywords and by vectors.
     #[must_use]
     pub fn passages_near(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<PassageHit> {
-        let query = Query::new(query);
+        let query = Query::new(query).about();
         let mut kept: Vec<(&Passage, Fused)> = Vec::new();
         for (passage, found) in self.passages.fused(Kind::Passage, &query, nearby) {
             if kept.len() >= k.min(HITS) {

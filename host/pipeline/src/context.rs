@@ -145,10 +145,12 @@ pub(crate) fn infos(blocks: &[Block]) -> Vec<BlockInfo> {
 #[must_use]
 pub fn knowledge(domain: &Domain, question: &str) -> Vec<Block> {
     let knowledge = domain.knowledge();
+    // What merely sounds alike is quoted to nobody.
+    let told = domain.passages(question, PASSAGES).iter().any(|hit| !hit.matched.is_empty());
     let named = knowledge.glossary(question, TERMS).iter().any(|hit| hit.named);
     [
         named.then(|| Block::new("glossary", "curated", &glossary(knowledge, question))).flatten(),
-        Block::new("passages", "reviewed", &passages(domain, question)),
+        told.then(|| Block::new("passages", "reviewed", &passages(domain, question))).flatten(),
     ]
     .into_iter()
     .flatten()
@@ -228,7 +230,10 @@ fn other_tables(knowledge: &Knowledge, selected: &[TableRef]) -> String {
         .iter()
         .filter(|view| view.in_use && !selected.contains(&view.table))
         .take(OTHERS)
-        .map(|view| format!("{} (key: {})\n", qualified(&view.table), view.primary_key.join(", ")))
+        .map(|view| {
+            let key: Vec<String> = view.primary_key.iter().map(|column| name(column)).collect();
+            format!("{} (key: {})\n", qualified(&view.table), key.join(", "))
+        })
         .collect()
 }
 

@@ -10,6 +10,13 @@ pub const QUERY_WORDS: usize = 128;
 /// How much a form counts that is not the word itself.
 pub const SOFT: f32 = 0.7;
 
+/// Words that ask for a meaning.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    "mean", "means", "meant", "meaning", "define", "defines", "defined", "definition", "explain", "explained", "calculate", "calculated",
+    "compute", "computed", "term", "word", "call", "called", "understand", "understood", "rule", "rules", "policy",
+];
+
 /// A question's words.
 #[derive(Debug, Clone)]
 pub struct Query<'a> {
@@ -56,6 +63,19 @@ impl<'a> Query<'a> {
         Self { text, words: all, terms }
     }
 
+    /// The same without the words that ask for a meaning and do not name it: a text is not about churn because it says
+    /// what something else means. A question of nothing but these stays as it is.
+    pub(crate) fn about(mut self) -> Self {
+        let words = &self.words;
+        let names = |term: &QueryTerm| {
+            words.get(term.word).is_some_and(|word| !ASKING.contains(&word.folded.as_str()))
+        };
+        if self.terms.iter().any(names) {
+            self.terms.retain(names);
+        }
+        self
+    }
+
     /// The question.
     pub(crate) const fn text(&self) -> &'a str {
         self.text
@@ -93,6 +113,20 @@ impl<'a> Query<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_ask_for_a_meaning_name_nothing() {
+        for (question, want) in [
+            ("What does churned mean?", &["churned"][..]),
+            ("How is net revenue calculated?", &["net", "revenue"]),
+            ("Explain the definition of churn", &["churn"]),
+            ("What does it mean?", &["mean"]),
+        ] {
+            let query = Query::new(question).about();
+            let terms: Vec<&str> = query.terms.iter().map(|term| query.written(term.word)).collect();
+            assert_eq!(terms, want, "{question}");
+        }
+    }
 
     #[test]
     fn stop_words_are_for_phrases_only() {

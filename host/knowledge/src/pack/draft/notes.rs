@@ -44,7 +44,7 @@ fn table(source: &Source<'_>, relation: &Relation, out: &mut String) {
     let name = key(&source.table(&relation.table).to_string());
     let _ = writeln!(out, "\n# {}", about(relation));
     if source.detail == Detail::Full {
-        out.push_str(&remarks("", relation.columns.iter().map(|column| described(source, relation, column))));
+        out.push_str(&remarks(relation.columns.iter().map(|column| described(source, relation, column))));
     }
     let _ = writeln!(out, "[tables.{name}]");
     let limit = if source.detail == Detail::Least { SHORT_PURPOSE } else { limits::NOTE };

@@ -60,8 +60,8 @@ pub(super) fn visible(name: &str) -> String {
 const WIDTH: usize = 110;
 
 /// Items as remarks, filled into lines.
-pub(super) fn remarks(lead: &str, items: impl Iterator<Item = String>) -> String {
-    let (mut out, mut line) = (String::new(), format!("# {lead}"));
+pub(super) fn remarks(items: impl Iterator<Item = String>) -> String {
+    let (mut out, mut line) = (String::new(), "#".to_owned());
     for (at, item) in items.enumerate() {
         let comma = if at == 0 { "" } else { "," };
         line.push_str(comma);
