@@ -131,6 +131,8 @@ pub struct Frame {
     pub having: Vec<(Measure, Comparison, f64)>,
     /// What groups must meet, held against a number of the listed things themselves: `owe more than their limit`.
     pub over: Vec<(Measure, Comparison, (usize, usize))>,
+    /// Measures of the glossary that come to nothing for a listed thing: `have nothing on order`.
+    pub none: Vec<usize>,
     /// Tables that must hold nothing that points here.
     pub anti: Vec<usize>,
     /// Tables that are named without a part of their own, with the item's index.

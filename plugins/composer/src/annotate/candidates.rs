@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use airlock_plugin_sdk::question::grammar::{Aggregate, Op, Reading};
+use airlock_plugin_sdk::question::grammar::{Aggregate, Chunk, Op, Reading};
 use airlock_plugin_sdk::question::stems;
 
 use super::kinds::{akin, alone, called, counted, is_step, qualifies};
@@ -67,7 +67,9 @@ pub(super) fn candidates(
         return best(found);
     }
     // `no bills` has no bills, though a column is called `bill no`; `no show` may be a value.
-    if reading.chunks.iter().any(|chunk| chunk.first == run.first && chunk.op == Op::Not) {
+    let nothing = run.words.first().is_some_and(|word| word == "nothing") && run.words.len() > 1;
+    let denies = |chunk: &Chunk| chunk.first == run.first && chunk.op == Op::Not;
+    if !nothing && reading.chunks.iter().any(denies) {
         return best(found);
     }
     // `how many sales did each of them make`: a verb, though a column is called so.

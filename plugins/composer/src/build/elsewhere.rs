@@ -2,6 +2,8 @@
 
 use airlock_plugin_sdk::question::moments::Period;
 
+use crate::schema::Column;
+
 use super::*;
 
 impl<'a> Builder<'a> {
@@ -156,6 +158,51 @@ impl<'a> Builder<'a> {
                     self.anti_family(*table);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// `products that have nothing on order`: the measure over the rows that point to a thing is zero, or there are none.
+    pub(super) fn none(&mut self, frame: &Frame) -> Result<(), Why> {
+        let schema = self.context.schema;
+        for term in &frame.none {
+            let (Some(Key::Table(table)), true) = (frame.entity, frame.moments.is_empty()) else {
+                return Err(Why::Kind(
+                    "nothing of a measure, with no things to list or within a time".into(),
+                ));
+            };
+            let detail = self.context.glossary.terms.get(*term);
+            let Some([metric]) = detail.map(|term| term.metrics.as_slice()) else {
+                return Err(Why::Kind("nothing of a measure that several tables hold".into()));
+            };
+            let (Some(from), Some(to)) = (schema.table(metric.table), schema.table(table)) else { continue };
+            let mut keys = from.edges.iter().filter(|edge| edge.to == table && edge.verified);
+            let (Some(edge), None, true) = (keys.next(), keys.next(), self.tree.root() == table) else {
+                return Err(Why::Kind("nothing of a measure that no one key leads from".into()));
+            };
+            let name = |table: &str, column: Option<&Column>| {
+                let column = column.map_or("", |column| column.name.as_str());
+                format!("{}.{}", print::identifier(table), print::identifier(column))
+            };
+            let mut all: Vec<String> = edge
+                .from
+                .iter()
+                .zip(&edge.to_columns)
+                .map(|(own, other)| {
+                    let own = name(&from.reference.name, from.columns.get(*own));
+                    format!("{own} = {}", name(&to.reference.name, to.columns.get(*other)))
+                })
+                .collect();
+            all.extend(metric.filter.iter().map(|filter| format!("({filter})")));
+            let sql = format!(
+                "NOT EXISTS (SELECT 1 FROM {} WHERE {} HAVING {} <> 0)",
+                print::relation(schema, metric.table),
+                all.join(" AND "),
+                metric.sql
+            );
+            self.built.query.preds.push(Pred::Raw(sql, vec![(table, 0)]));
+            self.built.tables.insert(metric.table);
+            self.built.terms.insert(*term);
         }
         Ok(())
     }

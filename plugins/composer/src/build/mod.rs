@@ -158,6 +158,7 @@ impl<'a> Builder<'a> {
             self.context_tables(&frame)?;
             self.anti(&frame)?;
         }
+        self.none(&frame)?;
         if let Some(Key::Table(table)) = frame.entity {
             self.built.counted = Some(self.alias(&Measure::Count(table)));
         }

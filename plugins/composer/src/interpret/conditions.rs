@@ -282,7 +282,14 @@ impl Grammar<'_> {
             }
             next += 1;
         }
+        let nothing = self.word(at) == "nothing";
         match self.target(next).cloned() {
+            Some(Target::Metric(term)) if nothing => {
+                self.take(next);
+                self.frame.none.push(term);
+            }
+            // `nothing in stock` is zero, not a missing value.
+            _ if nothing => return Err(Why::Kind("`nothing` of what is no measure".into())),
             Some(Target::Table(table)) => {
                 self.take(next);
                 // `never wrote a book`: no book, not no writing of another kind.

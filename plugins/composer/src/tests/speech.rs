@@ -89,6 +89,10 @@ fn turns_of_speech() {
                 "SELECT c.clerk_name, sum(s.fee) AS income FROM slips AS s JOIN clerks AS c ON c.clerk_id = s.clerk_id WHERE s.slip_date >= DATE '2025-01-01' AND s.slip_date < DATE '2026-01-01' AND s.state <> 'VOID' GROUP BY c.clerk_name, c.clerk_id ORDER BY income DESC NULLS LAST, c.clerk_name, c.clerk_id",
             ),
             (
+                "Which firms have nothing in rent?",
+                "SELECT f.firm_name FROM firms AS f WHERE NOT EXISTS (SELECT 1 FROM slips WHERE slips.firm_id = f.firm_id AND (slips.state <> 'VOID') HAVING sum(slips.fee) <> 0) ORDER BY f.firm_name, f.firm_id",
+            ),
+            (
                 "How many slips are more than 3 weeks old?",
                 "SELECT count(*) AS slips_count FROM slips AS s WHERE s.slip_date < DATE '2026-07-30'",
             ),
@@ -129,6 +133,8 @@ fn shares_and_comparisons() {
 fn what_does_not_fit_is_refused() {
     for question in [
         "What share of income was on income?",
+        "Which tools have nothing in stock?",
+        "Which firms had nothing in rent in 2025?",
         "What is the income by clerk, and how many of them are there?",
         "What is the income in 2025, and how many slips are there?",
         "Which clerks owe us more than their ceiling?",

@@ -187,6 +187,7 @@ pub(super) const PHRASES: &[(&[&str], Op)] = &[
     (&["not", "belong", "to"], Op::Not),
     (&["not", "belong", "to", "any"], Op::Not),
     (&["lacking"], Op::Not),
+    (&["nothing"], Op::Not),
     (&["non", "-"], Op::Not),
     (&["excluding"], Op::Not),
     (&["except"], Op::Not),
