@@ -63,7 +63,9 @@ pub async fn run(
             passed += usize::from(outcome.passed);
             if json {
                 let mut value = serde_json::to_value(&outcome)?;
-                value["stage"] = json!(stage);
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("stage".to_owned(), json!(stage));
+                }
                 output::json(&value)?;
             } else {
                 // Where a trap was is told with --json.
