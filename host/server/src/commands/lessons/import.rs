@@ -151,7 +151,7 @@ fn tested_by<'a>(text: &str, golden: &'a [GoldenCase]) -> Vec<&'a str> {
     let rule = words(text);
     let shared = |case: &GoldenCase| {
         let mut said = words(case.question.as_str());
-        for sql in &case.sql {
+        if let Some(sql) = &case.sql {
             said.extend(words(&sql.value));
         }
         rule.intersection(&said).count()
