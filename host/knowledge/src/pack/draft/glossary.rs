@@ -17,12 +17,12 @@ const EXAMPLES: usize = 12;
 const OF_ONE_TABLE: usize = 2;
 
 pub(super) fn file(source: &Source<'_>) -> String {
-    let mut out = format!(
+    let mut out = String::from(
         "# The words of the business: what they mean and how they are computed. A question that says \"revenue\" is answered only when\n\
          # somebody has written down what revenue is. The terms below are made from column names: each is worth it only when people say\n\
          # the word. Take the hash signs off, put the word people use, and write what counts and what does not.\n\
          #\n\
-         # A word without a computation is fine too; questions about its meaning are answered from it.\n"
+         # A word without a computation is fine too; questions about its meaning are answered from it.\n",
     );
     let mut examples: Vec<(&Relation, &Column)> = Vec::new();
     for relation in
