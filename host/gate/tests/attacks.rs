@@ -112,6 +112,7 @@ fn a_literal_beside_a_value_does_not_become_one_unseen() {
             "SELECT email FROM customers UNION SELECT 'x'",
             "SELECT (email, id) = ('x', 1), (email, id) IN (('x', 1)), nullif(email, 'x') FROM customers",
             "SELECT 'x' IN (SELECT email FROM customers), array_agg(email) = array_agg(email) FROM customers",
+            "SELECT nullif(array_agg(email), NULL), CASE WHEN true THEN array_agg(email) ELSE NULL END FROM customers",
             "SELECT rank('x') WITHIN GROUP (ORDER BY email), tags = '{x}', coalesce(tags, '{}') FROM customers GROUP BY tags",
             "SELECT CASE WHEN id > 1 THEN email ELSE 'x' END FROM customers WHERE email IN ('a', 'b')",
             "SELECT array_append(tags, 'x'), tags || 'y'::text FROM customers",

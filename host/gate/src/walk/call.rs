@@ -171,37 +171,6 @@ impl Walk<'_> {
         Ok(values)
     }
 
-    /// Refuses to mix values of a type into which no text may be turned with others: a literal beside them becomes one.
-    pub(super) fn not_turned_into(&self, values: &[Value], location: i32) -> Checked<()> {
-        let Some(guarded) = values.iter().find(|value| self.vocabulary.is_guarded(&value.kind)) else {
-            return Ok(());
-        };
-        let what =
-            guarded.origin.as_ref().map_or_else(|| "this value".to_owned(), |column| column.to_string());
-        let message = format!("{what} has a type whose checks nobody vetted: no other value may become one");
-        Err(Refusal::new(RejectionCode::ForbiddenType, message)
-            .at(location)
-            .hint("Cast it to its base type first, such as (column)::text."))
-    }
-
-    /// Refuses to put a value that others would be turned into beside one of another type.
-    pub(super) fn not_taken_on<'v>(
-        &self,
-        mut values: impl Iterator<Item = &'v Value> + Clone,
-        united: bool,
-        location: i32,
-    ) -> Checked<()> {
-        let mut others = values.clone();
-        let Some(first) = others.next() else { return Ok(()) };
-        if others.all(|value| value.kind == first.kind) {
-            return Ok(());
-        }
-        match values.find(|value| self.vocabulary.takes_on(&value.kind, united)) {
-            Some(guarded) => self.not_turned_into(std::slice::from_ref(guarded), location),
-            None => Ok(()),
-        }
-    }
-
     /// A projection by number: one that a text describes may name files of the server.
     fn known_projection(&self, call: &FuncCall, values: &[Value]) -> Checked<()> {
         let is_integer = |value: &Value| {

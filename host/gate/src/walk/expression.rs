@@ -7,6 +7,7 @@ use pg_query::protobuf::{
     AConst, AExpr, AExprKind, MinMaxOp, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const,
 };
 
+use super::beside::is_null;
 use super::names::strings;
 use super::{Checked, Walk, counts, inner, unsupported};
 use crate::facts::ComparedLiteral;
@@ -94,28 +95,33 @@ impl Walk<'_> {
             NodeEnum::CaseExpr(case) => {
                 let mut compared: Vec<Value> = self.maybe(inner(&case.arg), scope)?.into_iter().collect();
                 let mut results = Vec::with_capacity(case.args.len() + 1);
+                let mut written = Vec::with_capacity(case.args.len() + 1);
                 for branch in case.args.iter().filter_map(|node| node.node.as_ref()) {
                     let NodeEnum::CaseWhen(when) = branch else { return Err(unsupported("this CASE")) };
                     let condition = self.maybe(inner(&when.expr), scope)?;
-                    compared.extend(condition.filter(|_| case.arg.is_some()));
+                    compared.extend(condition.filter(|_| case.arg.is_some() && !is_null(inner(&when.expr))));
                     results.extend(self.maybe(inner(&when.result), scope)?);
+                    written.extend(inner(&when.result));
                 }
                 results.extend(self.maybe(inner(&case.defresult), scope)?);
+                written.extend(inner(&case.defresult));
                 self.not_taken_on(compared.iter(), false, case.location)?;
-                self.not_taken_on(results.iter(), true, case.location)?;
+                self.of_one_type(&written, &results, case.location)?;
                 let bytes = results.iter().map(|value| value.bytes).max().unwrap_or_default();
                 Ok(Value { kind: together(&results), origin: None, bytes, count: counts::largest(&results) })
             }
             NodeEnum::CoalesceExpr(coalesce) => {
                 let values = self.all(&coalesce.args, scope)?;
-                self.not_taken_on(values.iter(), true, coalesce.location)?;
+                let written: Vec<_> = coalesce.args.iter().filter_map(|node| node.node.as_ref()).collect();
+                self.of_one_type(&written, &values, coalesce.location)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
                 let kind = together(&values);
                 Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
             }
             NodeEnum::MinMaxExpr(minmax) => {
                 let values = self.all(&minmax.args, scope)?;
-                self.not_taken_on(values.iter(), true, minmax.location)?;
+                let written: Vec<_> = minmax.args.iter().filter_map(|node| node.node.as_ref()).collect();
+                self.of_one_type(&written, &values, minmax.location)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
                 // LEAST is how a careful writer bounds a number.
                 let count = if minmax.op == MinMaxOp::IsLeast as i32 {
@@ -149,7 +155,8 @@ impl Walk<'_> {
             NodeEnum::SubLink(link) => self.sublink(link, scope),
             NodeEnum::AArrayExpr(array) => {
                 let values = self.all(&array.elements, scope)?;
-                self.not_taken_on(values.iter(), true, array.location)?;
+                let written: Vec<_> = array.elements.iter().filter_map(|node| node.node.as_ref()).collect();
+                self.of_one_type(&written, &values, array.location)?;
                 let bytes = self.quoted(values.iter(), array.location)?;
                 let kind = array_of(together(&values));
                 Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
@@ -260,6 +267,7 @@ impl Walk<'_> {
             }
         }
         let mut left = first.map(|node| self.output(node, scope)).transpose()?;
+        let mut nothing = is_null(first);
         for link in spine.into_iter().rev() {
             self.count_node()?;
             self.operator(&link.name, link.location)?;
@@ -275,7 +283,10 @@ impl Walk<'_> {
                     self.not_turned_into(std::slice::from_ref(side), link.location)?;
                 }
             }
-            self.not_taken_on(left.iter().chain(&right), false, link.location)?;
+            if !(nothing || is_null(node)) {
+                self.not_taken_on(left.iter().chain(&right), false, link.location)?;
+            }
+            nothing = false;
             self.compared(link, left.as_ref(), right.as_ref());
             if name == "^" {
                 self.exponent(node, link.location)?;
@@ -333,7 +344,8 @@ impl Walk<'_> {
         let right = match inner(&expression.rexpr) {
             Some(NodeEnum::List(list)) => {
                 for node in list.items.iter().filter_map(|node| node.node.as_ref()) {
-                    listed.extend(self.operand_of(Some(node), name, scope)?);
+                    let value = self.operand_of(Some(node), name, scope)?;
+                    listed.extend(value.filter(|_| !is_null(Some(node))));
                 }
                 None
             }
@@ -342,7 +354,7 @@ impl Walk<'_> {
         // Beside ANY and ALL stands an element, which a domain makes one of its base type.
         let by_element = matches!(kind, AExprKind::AexprOpAny | AExprKind::AexprOpAll)
             && !left.as_ref().is_some_and(|left| self.vocabulary.takes_on(&left.kind, false));
-        if !by_element {
+        if !(by_element || is_null(inner(&expression.lexpr)) || is_null(inner(&expression.rexpr))) {
             // All of a list get one type, unless they are rows written out.
             let united =
                 kind == AExprKind::AexprIn && !matches!(inner(&expression.lexpr), Some(NodeEnum::RowExpr(_)));
@@ -452,18 +464,7 @@ impl Walk<'_> {
                 for column in columns.iter() {
                     self.usable(&column.value, link.location)?;
                 }
-                let found = columns.iter().map(|column| &column.value);
-                match tested.as_ref().map(|tested| (&tested.kind, tested)) {
-                    Some((Kind::Row(fields), _)) if fields.len() == columns.len() => {
-                        for (field, found) in fields.iter().zip(found) {
-                            self.not_taken_on([&field.value, found].into_iter(), false, link.location)?;
-                        }
-                    }
-                    Some((_, tested)) => {
-                        self.not_taken_on(found.chain([tested]), false, link.location)?;
-                    }
-                    None => {}
-                }
+                self.looked_for(tested.as_ref(), &columns, link.location)?;
                 Ok(Value::truth())
             }
             _ => Err(unsupported("this subquery").at(link.location)),
@@ -554,6 +555,8 @@ fn constant_bytes(constant: &AConst) -> u64 {
             let zeros = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(MOST_DIGITS);
             (number.fval.len() as u64).saturating_add(zeros.min(MOST_DIGITS))
         }
+        // NULL.
+        None => 0,
         _ => 8,
     }
 }

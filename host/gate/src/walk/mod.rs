@@ -1,5 +1,6 @@
 //! The walk: our own match over PostgreSQL's tree. What it does not know it denies.
 
+mod beside;
 mod call;
 mod counts;
 mod expression;

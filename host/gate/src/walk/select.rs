@@ -278,7 +278,10 @@ impl Walk<'_> {
         if value.kind != other.kind {
             self.comparable(value, -1)?;
             self.comparable(other, -1)?;
-            self.not_taken_on([&*value, other].into_iter(), true, -1)?;
+            // A NULL becomes nothing, and a text without a character no array, row or name.
+            let written =
+                [&*value, other].into_iter().filter(|value| value.bytes > 0 || value.kind != Kind::Plain);
+            self.not_taken_on(written, true, -1)?;
             value.kind = value.kind.joined(&other.kind);
         }
         if value.origin != other.origin {
