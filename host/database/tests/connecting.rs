@@ -168,7 +168,7 @@ async fn each_way_to_fail_has_a_name() {
     connect(&format!("{two} target_session_attrs=prefer-standby")).await.unwrap();
     for wanted in ["standby", "read-only"] {
         let none = connect(&format!("{two} target_session_attrs={wanted}")).await;
-        let DatabaseError::NoSuchSession { answered } = none.unwrap_err() else { panic!("{wanted}") };
+        let Err(DatabaseError::NoSuchSession { answered }) = none else { panic!("{wanted}") };
         assert!(answered.contains(".s.PGSQL."), "the one that answered is named: {answered}");
     }
 }
