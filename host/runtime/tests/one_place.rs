@@ -22,8 +22,8 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Files of the host, by name, with a line of code that holds one of these.
-fn files_with(needles: &[&str]) -> Vec<String> {
+/// Files of the host that name `about` somewhere, by name, with a line of code that holds one of these.
+fn files_with(about: &str, needles: &[&str]) -> Vec<String> {
     let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
     for room in fs::read_dir(&host).unwrap() {
@@ -36,7 +36,8 @@ fn files_with(needles: &[&str]) -> Vec<String> {
     let code = |line: &&str| !line.trim_start().starts_with("//");
     let holds = |path: &&PathBuf| {
         let text = fs::read_to_string(path).unwrap();
-        text.lines().filter(code).any(|line| needles.iter().any(|needle| line.contains(needle)))
+        text.contains(about)
+            && text.lines().filter(code).any(|line| needles.iter().any(|needle| line.contains(needle)))
     };
     let name = |path: &PathBuf| {
         let parts: Vec<_> =
@@ -48,13 +49,14 @@ fn files_with(needles: &[&str]) -> Vec<String> {
 
 #[test]
 fn stores_are_made_in_one_file() {
-    assert_eq!(files_with(&["Store::new(", "Store::try_new("]), ["runtime/src/store.rs"]);
+    // What is learned is kept in a store, too; it is none of the engine's.
+    assert_eq!(files_with("wasmtime", &["Store::new(", "Store::try_new("]), ["runtime/src/store.rs"]);
 }
 
 #[test]
 fn unsafe_is_in_one_file() {
     assert_eq!(
-        files_with(&["unsafe {", "unsafe fn", "unsafe impl", "allow(unsafe_code"]),
+        files_with("", &["unsafe {", "unsafe fn", "unsafe impl", "allow(unsafe_code"]),
         ["runtime/src/cache.rs"]
     );
 }
