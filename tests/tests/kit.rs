@@ -61,7 +61,10 @@ impl Author {
         let arguments: Vec<&str> = arguments.iter().chain(&["--json"]).copied().collect();
         let output = self.airlock(&arguments);
         let text = String::from_utf8(output.stdout).unwrap();
-        let objects = text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+        let objects = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+            .collect();
         (output.status.code().unwrap(), objects)
     }
 

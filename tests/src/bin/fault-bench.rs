@@ -1,6 +1,8 @@
 //! Breaks the right queries of the corpora on purpose and counts what repair heals without a model; `cargo xtask fault-bench`
 //! runs it.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a measurement fails by panicking")]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;

@@ -107,6 +107,9 @@ fn read_lines<T>(
     if report.is_empty() { Ok(cases) } else { Err(report) }
 }
 
+/// The files of a pack: paths inside it and their bytes.
+pub type PackFiles = Vec<(String, Vec<u8>)>;
+
 impl Pack {
     /// Reads a pack from its folder.
     ///
@@ -120,7 +123,7 @@ impl Pack {
     ///
     /// # Errors
     /// As [`Pack::read`].
-    pub fn read_with_files(folder: &Path) -> Result<(Self, Vec<(String, Vec<u8>)>), PackReport> {
+    pub fn read_with_files(folder: &Path) -> Result<(Self, PackFiles), PackReport> {
         let findings = Findings::default();
         // `domains/shop/.` and `.` are the folder they stand for.
         let named = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());

@@ -1,3 +1,5 @@
+//! The gate's order, over traits in memory.
+
 use std::sync::Mutex;
 
 use super::*;

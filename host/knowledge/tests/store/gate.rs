@@ -37,6 +37,7 @@ async fn ruled(
 
 #[tokio::test]
 async fn a_pass_writes_each_ruling_once_and_a_dry_run_none() {
+    use CandidateState::{Duplicate, Promoted, Proposed, Rejected};
     let (_place, store) = Place::whole().await;
     let promote = store.promote();
     let (_, curated) =
@@ -62,9 +63,8 @@ async fn a_pass_writes_each_ruling_once_and_a_dry_run_none() {
         states
     };
     assert_eq!(ruled(&promote, &known, true).await.unwrap(), want);
-    assert_eq!(states().await, [CandidateState::Proposed; 5], "a dry run writes nothing");
+    assert_eq!(states().await, [Proposed; 5], "a dry run writes nothing");
     assert_eq!(ruled(&promote, &known, false).await.unwrap(), want);
-    use CandidateState::{Duplicate, Promoted, Proposed, Rejected};
     assert_eq!(states().await, [Promoted, Duplicate, Rejected, Proposed, Proposed]);
     let history = store.report().decisions(&shop(), Some(good), 10).await.unwrap();
     assert_eq!((history.len(), history[0].mode, history[0].who.as_str()), (1, Mode::Auto, "a schedule"));

@@ -70,7 +70,7 @@ async fn work(store: Store, host: u32, kills: Arc<AtomicU32>) {
         let decided = persist(async || promote.promote(&domain, id, hash, &ana).await).await;
         // Cut off after the commit: the second try finds it decided.
         assert!(matches!(&decided, Ok(_) | Err(StoreError::Decided { .. })), "{decided:?}");
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             let back = persist(async || promote.set_back(&domain, id, hash, &ana).await).await;
             assert!(matches!(&back, Ok(_) | Err(StoreError::Decided { .. })), "{back:?}");
             let no = persist(async || promote.reject(&domain, id, hash, &ana).await).await;

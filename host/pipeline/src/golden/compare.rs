@@ -140,8 +140,8 @@ mod tests {
     #[test]
     fn what_counts_and_what_does_not() {
         let (two, three) = (["text", "integer"].as_slice(), ["text", "integer", "integer"].as_slice());
-        let (free, exact, tied, part): (_, Option<&[u32]>, Option<&[u32]>, Option<&[u32]>) =
-            (None, Some(&[0, 1]), Some(&[0, 0]), Some(&[0, 1, 1]));
+        let [free, exact, tied, part]: [Option<&[u32]>; 4] =
+            [None, Some(&[0, 1]), Some(&[0, 0]), Some(&[0, 1, 1])];
         for (got, types, gold, gold_types, blocks, same) in [
             (json!([["a", 1], ["b", 2]]), two, json!([["b", 2], ["a", 1]]), two, free, true),
             (json!([["a", 1], ["b", 2]]), two, json!([["b", 2], ["a", 1]]), two, exact, false),
