@@ -196,6 +196,9 @@ fn composed(
     let entities = entities(&input.attributes);
     let ruled = annotate::ruled(host, rules, &reading, &schema, &mut glossary);
     let mentions = annotate::annotate(host, question, &reading, &schema, &glossary, &entities, ruled);
+    if let Some(word) = annotate::unsaid(&reading, &mentions) {
+        return Err(Why::Unknown(vec![word]).refusal());
+    }
     let context = Context { schema: &schema, glossary: &glossary, reading: &reading, words: &words };
     let choice = choose::choose(&context, &mentions).map_err(|why| why.refusal_near(&schema, question))?;
     let mut assumptions = expanded;

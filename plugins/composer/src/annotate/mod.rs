@@ -1,5 +1,6 @@
 //! Words of the question tied to what they may name: tables, columns, values, glossary terms.
 
+mod bare;
 mod candidates;
 mod cover;
 mod kinds;
@@ -20,6 +21,8 @@ use airlock_plugin_sdk::{ColumnRef, Host};
 use crate::glossary::Glossary;
 use crate::schema::{Family, Schema};
 
+use bare::bare;
+pub use bare::unsaid;
 use candidates::candidates;
 use cover::{cover, scattered, supported};
 pub use kinds::is_state;
@@ -106,6 +109,7 @@ pub fn annotate(
     let mut all = governed(entities, question, reading, schema);
     all.extend(ruled);
     all.extend(roles::roles(reading, schema));
+    all.extend(bare(reading, schema, &values));
     for first in 0..reading.tokens.len() {
         all.extend(runs(reading, first, &taken).into_iter().filter_map(|run| {
             let candidates = candidates(reading, &run, schema, glossary, &values, &spoken, &taken);

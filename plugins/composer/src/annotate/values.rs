@@ -35,7 +35,13 @@ pub(super) fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<K
         .take(4)
         .collect();
     let more = if derived.is_empty() { Vec::new() } else { host.near_values(&derived.join(" "), 20) };
-    for hit in host.near_values(question, 50).into_iter().chain(more) {
+    // An index may pass over binding words of a question; alone they are looked up.
+    let alone = ["out", "in", "on", "off", "up"].into_iter().filter(|word| {
+        let tokens = airlock_plugin_sdk::question::tokens::tokenize(question);
+        tokens.iter().any(|token| token.lower == *word)
+    });
+    let alone: Vec<_> = alone.flat_map(|word| host.near_values(word, 10)).collect();
+    for hit in host.near_values(question, 50).into_iter().chain(more).chain(alone) {
         if let Some(table) = schema.position(&hit.column.table)
             && let Some(column) = schema.table(table).and_then(|table| table.column(&hit.column.column))
         {
@@ -57,7 +63,8 @@ pub(super) fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<K
 /// Stems of the tables whose values the question spells: who says `Plumbing` speaks of categories.
 pub(super) fn spoken(reading: &Reading, schema: &Schema, values: &[Known]) -> BTreeSet<String> {
     let said = |word: &String| reading.tokens.iter().any(|token| token.stem == stems::stem(word));
-    let known = values.iter().filter(|known| known.lower.iter().all(said));
+    let binding = |known: &Known| known.lower.iter().all(|word| stems::is_function_word(word));
+    let known = values.iter().filter(|known| !binding(known) && known.lower.iter().all(said));
     known
         .filter_map(|known| schema.table(known.table))
         .flat_map(|table| table.names.iter().flatten().cloned())
@@ -65,9 +72,12 @@ pub(super) fn spoken(reading: &Reading, schema: &Schema, values: &[Known]) -> BT
 }
 
 fn value_words(value: &str) -> Vec<String> {
-    airlock_plugin_sdk::question::tokens::tokenize(value)
+    let tokens = airlock_plugin_sdk::question::tokens::tokenize(value);
+    // A state may be called `out`, and nothing else.
+    let alone = tokens.len() == 1;
+    tokens
         .into_iter()
-        .filter(|token| token.kind != TokenKind::Mark && !stems::is_function_word(&token.lower))
+        .filter(|token| token.kind != TokenKind::Mark && (alone || !stems::is_function_word(&token.lower)))
         .flat_map(|token| token.lower.split('_').map(str::to_owned).collect::<Vec<_>>())
         .filter(|word| !word.is_empty())
         .collect()

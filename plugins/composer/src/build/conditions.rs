@@ -315,7 +315,7 @@ impl<'a> Builder<'a> {
     }
 
     /// `customers joined since 2024`: the date must be one of beginnings, when the verb says that something began.
-    fn told_by_verb(&self, frame: &Frame, table: usize, column: usize) -> Result<(), Why> {
+    pub(super) fn told_by_verb(&self, frame: &Frame, table: usize, column: usize) -> Result<(), Why> {
         let Some(detail) = self.context.schema.column(table, column) else { return Ok(()) };
         let names: Vec<&String> = detail.names.iter().flatten().collect();
         for verb in &frame.verbs {

@@ -1,6 +1,7 @@
 //! From a frame to a query: the root, the joins, the filters, and what had to be taken for granted.
 
 mod conditions;
+mod deeds;
 mod elsewhere;
 mod measures;
 mod quotients;
@@ -154,6 +155,8 @@ impl<'a> Builder<'a> {
         }
         self.weekend(&frame)?;
         self.filters(&frame)?;
+        self.deed(&frame)?;
+        self.one_deed(&frame);
         if frame.share.is_none() {
             self.context_tables(&frame)?;
             self.anti(&frame)?;

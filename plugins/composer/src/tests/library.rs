@@ -1,6 +1,6 @@
 //! A library: two keys to one table, a bridge, names without separators.
 
-use airlock_plugin_sdk::harness::{Recorded, table};
+use airlock_plugin_sdk::harness::{Recorded, column, table};
 
 use super::{check, refuses};
 
@@ -138,6 +138,99 @@ fn a_library_knows_no_weather() {
             ("How many books were returned because of rain?", &["because", "rain"]),
             ("Who wrote the novel \"Dune\"?", &["novel"]),
             ("ebook downloads per branch", &["ebook", "downloads"]),
+        ],
+    );
+}
+
+/// Loans with a state that is spelled like a binding word, and a contract between members and books.
+fn states() -> Recorded {
+    let mut state = column("state", "text");
+    state.enum_labels = vec!["in".into(), "out".into(), "lost".into()];
+    Recorded::new()
+        .table(
+            table("member")
+                .columns(&[("memberid", "bigint"), ("fullname", "text"), ("since_on", "date")])
+                .primary_key(&["memberid"]),
+        )
+        .table(table("book").columns(&[("bookid", "bigint"), ("title", "text")]).primary_key(&["bookid"]))
+        .table(
+            table("loan")
+                .columns(&[
+                    ("loanid", "bigint"),
+                    ("bookid", "bigint"),
+                    ("memberid", "bigint"),
+                    ("starts_on", "date"),
+                ])
+                .column(state)
+                .primary_key(&["loanid"]),
+        )
+        .table(
+            table("librarian")
+                .columns(&[("librarianid", "bigint"), ("fullname", "text"), ("hired_on", "date")])
+                .primary_key(&["librarianid"]),
+        )
+        .join("loan.bookid", "book.bookid")
+        .join("loan.memberid", "member.memberid")
+        .values("book.title", &["Dune", "Emma"])
+}
+
+#[test]
+fn a_binding_word_may_be_a_state() {
+    check(
+        &states(),
+        &[
+            ("How many loans are out?", "SELECT count(*) AS loan_count FROM loan AS l WHERE l.state = 'out'"),
+            (
+                "How many loans are still in?",
+                "SELECT count(*) AS loan_count FROM loan AS l WHERE l.state = 'in'",
+            ),
+            (
+                "How many loans are not out?",
+                "SELECT count(*) AS loan_count FROM loan AS l WHERE l.state IS DISTINCT FROM 'out'",
+            ),
+            (
+                "How many out loans are there?",
+                "SELECT count(*) AS loan_count FROM loan AS l WHERE l.state = 'out'",
+            ),
+            (
+                "How many loans were in 2025?",
+                "SELECT count(*) AS loan_count FROM loan AS l WHERE l.starts_on >= DATE '2025-01-01' AND l.starts_on < DATE '2026-01-01'",
+            ),
+            ("How many members are out?", "refused: Nothing in this data is known by `out`."),
+        ],
+    );
+}
+
+#[test]
+fn a_time_said_of_a_deed_is_that_of_the_deed() {
+    check(
+        &states(),
+        &[
+            (
+                "Which members hired \"Dune\" in 2025?",
+                "SELECT m.fullname FROM member AS m WHERE EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid AND b.title = 'Dune' AND l.starts_on >= DATE '2025-01-01' AND l.starts_on < DATE '2026-01-01') ORDER BY m.fullname, m.memberid",
+            ),
+            (
+                "Which members borrowed Dune in 2025?",
+                "SELECT m.fullname FROM member AS m WHERE EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid AND b.title = 'Dune' AND l.starts_on >= DATE '2025-01-01' AND l.starts_on < DATE '2026-01-01') ORDER BY m.fullname, m.memberid",
+            ),
+            (
+                "How many members borrowed Dune in 2025?",
+                "SELECT count(*) AS member_count FROM member AS m WHERE EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid AND b.title = 'Dune' AND l.starts_on >= DATE '2025-01-01' AND l.starts_on < DATE '2026-01-01')",
+            ),
+            (
+                "In 2025, which members borrowed Dune?",
+                "SELECT m.fullname FROM member AS m WHERE EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid AND b.title = 'Dune' AND l.starts_on >= DATE '2025-01-01' AND l.starts_on < DATE '2026-01-01') ORDER BY m.fullname, m.memberid",
+            ),
+            (
+                "Which members who joined in 2025 borrowed Dune?",
+                "SELECT m.fullname FROM member AS m WHERE m.since_on >= DATE '2025-01-01' AND m.since_on < DATE '2026-01-01' AND EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid AND b.title = 'Dune') ORDER BY m.fullname, m.memberid",
+            ),
+            (
+                "Which members since 2025 borrowed Dune?",
+                "SELECT m.fullname FROM member AS m WHERE m.since_on >= DATE '2025-01-01' AND EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid AND b.title = 'Dune') ORDER BY m.fullname, m.memberid",
+            ),
+            ("How many members joined in 2025?", "refused: Nothing in this data is known by `joined`."),
         ],
     );
 }
