@@ -32,7 +32,12 @@ pub(super) fn bare(reading: &Reading, schema: &Schema, values: &[Known]) -> Vec<
             .iter()
             .filter(|known| known.lower.as_slice() == [token.lower.as_str()])
             .filter(|known| (0..tokens.len()).any(|place| named(known.table, place)))
-            .filter(|known| stands(reading, at) || leads(reading, at, |place| named(known.table, place)))
+            .filter(|known| {
+                let follows = at.checked_sub(1).is_some_and(|before| named(known.table, before));
+                stands(reading, at)
+                    || (follows && matches!(token.lower.as_str(), "out" | "up") && ends(reading, at))
+                    || leads(reading, at, |place| named(known.table, place))
+            })
             .map(|known| Candidate::new(Target::Value(known.table, known.column, known.value.clone()), 0.95))
             .collect();
         if !candidates.is_empty() {
@@ -58,7 +63,14 @@ pub fn unsaid(reading: &Reading, mentions: &[Mention]) -> Option<String> {
                 && reading.tokens.get(before).is_some_and(|token| BETWEEN.contains(&token.lower.as_str()))
         });
         let known = inside(at) || ruled;
-        let state = STATES.contains(&token.lower.as_str()) && last && stands(reading, at) && !known;
+        // `do we have out`.
+        let held = matches!(token.lower.as_str(), "out" | "up")
+            && at
+                .checked_sub(1)
+                .and_then(|before| reading.tokens.get(before))
+                .is_some_and(|before| stems::is_function_word(&before.lower));
+        let state = STATES.contains(&token.lower.as_str()) && (stands(reading, at) || held);
+        let state = state && last && !known;
         state.then(|| token.lower.clone())
     })
 }
@@ -71,7 +83,12 @@ fn stands(reading: &Reading, at: usize) -> bool {
         matches!(token.lower.as_str(), "is" | "are" | "was" | "were" | "be" | "been" | "being")
     });
     let timed = reading.moments.iter().any(|moment| (moment.first..moment.end).contains(&at));
-    let ends = reading.tokens.get(at + 1).is_none_or(|next| {
+    is && ends(reading, at) && !timed
+}
+
+/// What follows says nothing of the word.
+fn ends(reading: &Reading, at: usize) -> bool {
+    reading.tokens.get(at + 1).is_none_or(|next| {
         next.kind == TokenKind::Mark
             || BETWEEN.contains(&next.lower.as_str())
             || (stems::is_function_word(&next.lower)
@@ -80,8 +97,7 @@ fn stands(reading: &Reading, at: usize) -> bool {
                     "the" | "a" | "an" | "of" | "this" | "these" | "those" | "our" | "all" | "any" | "each"
                 ))
             || reading.moments.iter().any(|moment| moment.first == at + 1 && next.is("today"))
-    });
-    is && ends && !timed
+    })
 }
 
 /// `the out loans`.

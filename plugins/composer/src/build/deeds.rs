@@ -53,6 +53,70 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// `books that members borrowed in 2025`: not when those members joined, either.
+    pub(super) fn deed_between(&mut self, frame: &Frame) -> Result<(), Why> {
+        if !frame.time_columns.is_empty() {
+            return Ok(());
+        }
+        let schema = self.context.schema;
+        for at in 0..self.built.query.preds.len() {
+            let Some(Pred::Exists(false, found)) = self.built.query.preds.get(at) else { continue };
+            let timed = found.preds.iter().enumerate().find_map(|(place, pred)| match pred {
+                Pred::Within(node, column, period) if *node != 0 => Some((place, *node, *column, *period)),
+                _ => None,
+            });
+            let Some((place, node, column, period)) = timed else { continue };
+            let (Some(table), Some(first)) =
+                (found.nodes.get(node).map(|node| node.table), found.nodes.first())
+            else {
+                continue;
+            };
+            let begins = schema
+                .column(table, column)
+                .is_some_and(|column| column.names.iter().flatten().any(|name| times::begins(name)));
+            if !begins || self.said_of_itself(frame, table, column) {
+                continue;
+            }
+            let own = times::own(self.context, first.table)?;
+            let (Some(own), 1) = (own, parts::family(self.context, first.table).len()) else {
+                return Err(Why::Ambiguous(format!(
+                    "the time may be {} or that of what was done",
+                    self.column_name(table, column)
+                )));
+            };
+            let first = first.table;
+            self.told_by_verb(frame, first, own)?;
+            if let Some(Pred::Exists(_, found)) = self.built.query.preds.get_mut(at)
+                && let Some(pred) = found.preds.get_mut(place)
+            {
+                *pred = Pred::Within(0, own, period);
+            }
+            self.built.columns.remove(&(table, column));
+            let told = format!("{} dates a row.", self.column_name(table, column));
+            self.built.assumptions.retain(|known| *known != told);
+            self.built.assumptions.extend(parts::covered(schema, &[first], &period)?);
+            self.note_time(first, own);
+        }
+        Ok(())
+    }
+
+    /// `who never borrowed this book`: what is denied is the loan of the book, not all loans of who borrowed it.
+    pub(super) fn undone(&self, frame: &Frame) -> Result<(), Why> {
+        let two = self.context.reading.tokens.iter().any(|token| {
+            matches!(token.lower.as_str(), "but" | "and" | "though" | "although" | "while" | ",")
+        });
+        let denied = self.built.query.preds.iter().any(|pred| match pred {
+            Pred::Exists(false, found) => {
+                !found.preds.is_empty() && found.nodes.iter().any(|node| frame.anti.contains(&node.table))
+            }
+            _ => false,
+        });
+        if denied && !two {
+            return Err(Why::Kind("what was not done, by what it was done to".into()));
+        }
+        Ok(())
+    }
+
     /// What was done then was done to what is named: one row elsewhere meets both, not two.
     pub(super) fn one_deed(&mut self, frame: &Frame) {
         if frame.both {

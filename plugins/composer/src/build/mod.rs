@@ -156,7 +156,9 @@ impl<'a> Builder<'a> {
         self.weekend(&frame)?;
         self.filters(&frame)?;
         self.deed(&frame)?;
+        self.deed_between(&frame)?;
         self.one_deed(&frame);
+        self.undone(&frame)?;
         if frame.share.is_none() {
             self.context_tables(&frame)?;
             self.anti(&frame)?;

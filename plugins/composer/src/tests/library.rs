@@ -197,6 +197,11 @@ fn a_binding_word_may_be_a_state() {
                 "SELECT count(*) AS loan_count FROM loan AS l WHERE l.starts_on >= DATE '2025-01-01' AND l.starts_on < DATE '2026-01-01'",
             ),
             ("How many members are out?", "refused: Nothing in this data is known by `out`."),
+            (
+                "loans out by member",
+                "SELECT m.fullname, count(*) AS loan_count FROM loan AS l JOIN member AS m ON m.memberid = l.memberid WHERE l.state = 'out' GROUP BY m.fullname, m.memberid ORDER BY loan_count DESC, m.fullname, m.memberid",
+            ),
+            ("How many loans do we have out?", "refused: Nothing in this data is known by `out`."),
         ],
     );
 }
@@ -231,6 +236,14 @@ fn a_time_said_of_a_deed_is_that_of_the_deed() {
                 "SELECT m.fullname FROM member AS m WHERE m.since_on >= DATE '2025-01-01' AND EXISTS ( SELECT 1 FROM loan AS l JOIN book AS b ON b.bookid = l.bookid WHERE m.memberid = l.memberid AND b.title = 'Dune') ORDER BY m.fullname, m.memberid",
             ),
             ("How many members joined in 2025?", "refused: Nothing in this data is known by `joined`."),
+            (
+                "Which members never borrowed Dune in 2025?",
+                "refused: Without a model this kind of question is not composed: what was not done, by what it was done to.",
+            ),
+            (
+                "Which books did members borrow in 2025?",
+                "SELECT b.title FROM book AS b WHERE EXISTS ( SELECT 1 FROM loan AS l JOIN member AS m ON m.memberid = l.memberid WHERE b.bookid = l.bookid AND l.starts_on >= DATE '2025-01-01' AND l.starts_on < DATE '2026-01-01') ORDER BY b.title, b.bookid",
+            ),
         ],
     );
 }
