@@ -183,6 +183,15 @@ mod tests {
         assert_eq!(flips, [("b", Kind::Right, Kind::FalseRefusal), ("d", Kind::OtherValues, Kind::Right)]);
         assert!(compared.flips.iter().all(|flip| flip.why == "the values differ"));
         assert!(compared.says.contains("noise"), "{}", compared.says);
+        let report = crate::report::comparison(&Comparison {
+            first: "one".into(),
+            second: "two".into(),
+            changed: Vec::new(),
+            questions: 4,
+            left_out: Vec::new(),
+            modes: vec![compared],
+        });
+        assert!(report.contains("1 of the 4 questions are in no share"), "{report}");
     }
 
     #[test]

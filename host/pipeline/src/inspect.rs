@@ -100,18 +100,22 @@ async fn without(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Resu
     let Some((literal, text)) = widened(ask, approved) else {
         return Ok(Inspection::Empty(None));
     };
+    // PostgreSQL counts: the rows that are read are cut at the cap. Of an aggregate only a count is a number of rows.
+    let text = if result.rows.is_empty() {
+        counting(&text)
+    } else if approved.facts().functions.iter().all(|name| name.eq_ignore_ascii_case("count")) {
+        text
+    } else {
+        return Ok(Inspection::Empty(None));
+    };
     let Some(found) = probe(ask, &text).await? else {
         return Ok(Inspection::Empty(None));
     };
-    let rows = match (result.rows.as_slice(), found.rows.as_slice()) {
-        ([], rows) => u64::try_from(rows.len()).ok(),
-        // Of an aggregate only a count is a number of rows.
-        ([_], [row]) if approved.facts().functions.iter().all(|name| name.eq_ignore_ascii_case("count")) => {
-            match row.as_slice() {
-                [only] => cell(only).and_then(|count| count.parse().ok()),
-                _ => None,
-            }
-        }
+    let rows = match found.rows.as_slice() {
+        [row] => match row.as_slice() {
+            [only] => cell(only).and_then(|count| count.parse().ok()),
+            _ => None,
+        },
         _ => None,
     };
     Ok(Inspection::Empty(rows.map(|rows| ProbeFinding {
@@ -120,6 +124,11 @@ async fn without(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Resu
         spellings: Vec::new(),
         rows_without: Some(rows),
     })))
+}
+
+/// How many rows a text gives. The line break ends a comment that the text ends with.
+fn counting(text: &str) -> String {
+    format!("SELECT count(*) FROM (\n{}\n) AS widened", text.trim_end_matches([';', ' ', '\n', '\t', '\r']))
 }
 
 /// The first literal that is compared with a number or a time, and the text without that comparison.
@@ -306,6 +315,16 @@ mod tests {
             ("SELECT 1 FROM a WHERE x IS NULL", false),
         ] {
             assert_eq!(looks_for_absence(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_however_the_text_ends() {
+        for text in ["SELECT a FROM b", "SELECT a FROM b;", "SELECT a FROM b ; \n", "SELECT a FROM b -- last"]
+        {
+            let counted = counting(text);
+            let parsed = airlock_gate::outline(&counted);
+            assert!(parsed.is_ok_and(|nodes| !nodes.is_empty()), "{counted}");
         }
     }
 

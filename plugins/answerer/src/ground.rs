@@ -1,5 +1,7 @@
 //! Whether a sentence says what the rows say.
 
+use std::collections::BTreeSet;
+
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::time::{Date, MONTHS};
 
@@ -22,6 +24,20 @@ pub fn says_a_value(text: &str, input: &AnswerInput) -> bool {
     })
 }
 
+/// Rows that `text` names, by the first column whose texts tell the rows apart; absent when there is none.
+pub fn rows_named(text: &str, input: &AnswerInput) -> Option<usize> {
+    let text = folded(text);
+    (0..input.columns.len()).find_map(|at| {
+        let values: Option<BTreeSet<String>> = input
+            .rows
+            .iter()
+            .map(|row| row.get(at)?.as_deref().map(folded).filter(|value| number(value).is_none()))
+            .collect();
+        let values = values.filter(|values| values.len() == input.rows.len())?;
+        Some(values.iter().filter(|value| holds(&text, value)).count())
+    })
+}
+
 fn says(text: &str, mentions: &[Mention], value: &str) -> bool {
     if let Some(exact) = number(value) {
         return mentions.iter().any(|mention| mention.stands_for(exact));
@@ -29,8 +45,11 @@ fn says(text: &str, mentions: &[Mention], value: &str) -> bool {
     holds(text, &folded(value)) || Date::parse(value).is_some_and(|date| says_date(text, mentions, date))
 }
 
-/// A value that is one number, whatever its sign or currency.
+/// A value that is one number, whatever its sign or currency. With a letter it is a name: `Hammer 500 g`.
 fn number(value: &str) -> Option<Decimal> {
+    if value.contains(char::is_alphabetic) {
+        return None;
+    }
     let value = value.trim_matches(|c: char| !c.is_ascii_digit());
     (!value.is_empty()).then(|| Decimal::parse(value)).flatten()
 }
@@ -86,6 +105,7 @@ mod tests {
             ("money", "$1,234.50", "It is worth 1234.50.", true),
             ("text", "PPC Cement  50 kg", "ppc cement 50 KG leads.", true),
             ("text", "PPC Cement 50 kg", "PPC Cement leads.", false),
+            ("text", "Hammer 500 g", "It was 500 in all.", false),
             ("text", "A", "A customer leads.", true),
             ("text", "A", "All customers lead.", false),
             ("date", "2026-05-17", "It was on 17 May 2026.", true),
@@ -102,5 +122,23 @@ mod tests {
             input("?", &[("a", "text"), ("b", "bigint")], &[&[None, Some("5")], &[Some("Nails"), None]]);
         assert!(says_a_value("Nails come second.", &rows));
         assert!(!says_a_value("Nothing much.", &rows));
+    }
+
+    #[test]
+    fn rows_are_known_by_the_texts_that_tell_them_apart() {
+        let columns = [("city", "text"), ("units", "bigint"), ("name", "text")];
+        let rows = input(
+            "?",
+            &columns,
+            &[
+                &[Some("Pune"), Some("5"), Some("Hammer 500 g")],
+                &[Some("Pune"), Some("6"), Some("Nails")],
+                &[Some("Pune"), Some("7"), Some("Saw")],
+            ],
+        );
+        assert_eq!(rows_named("hammer 500 g and Saw sold.", &rows), Some(2));
+        assert_eq!(rows_named("In Pune 18 were sold.", &rows), Some(0));
+        let numbers = input("?", &[("units", "bigint")], &[&[Some("5")], &[Some("6")]]);
+        assert_eq!(rows_named("5 and 6.", &numbers), None);
     }
 }

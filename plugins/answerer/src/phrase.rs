@@ -72,7 +72,11 @@ pub fn checked(input: &AnswerInput, reply: &ModelReply) -> Result<String, String
     let partial = (shown < input.row_count && !input.truncated).then(|| {
         format!("This is from the first {shown} of {} rows.", grouped(&input.row_count.to_string()))
     });
-    let whole = [Some(text.to_owned()), partial, table::truncation(input)];
+    let listed = ground::rows_named(text, input).filter(|named| (1..input.rows.len()).contains(named));
+    let rest = listed
+        .filter(|_| partial.is_none() && !input.truncated)
+        .map(|_| format!("The table has all {} rows.", grouped(&input.row_count.to_string())));
+    let whole = [Some(text.to_owned()), partial, rest, table::truncation(input)];
     let whole = whole.into_iter().flatten().collect::<Vec<_>>().join(" ");
     if whole.chars().count() > LIMIT {
         return Err("it is too long".into());

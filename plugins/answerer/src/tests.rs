@@ -342,6 +342,13 @@ fn a_part_is_told_as_a_part() {
     data.row_count = 50;
     let said = text(play(&Recorded::new(), &data, vec![reply("The first bill is B-1.")]));
     assert_eq!(said, "The first bill is B-1. This is from the first 1 of 50 rows.");
+
+    let mut data =
+        input("List the bills", &[("bill_no", "text")], &[&[Some("B-1")], &[Some("B-2")], &[Some("B-3")]]);
+    data.model_available = true;
+    let told = |said: &str| text(play(&Recorded::new(), &data, vec![reply(said)]));
+    assert_eq!(told("They are B-1 and B-3."), "They are B-1 and B-3. The table has all 3 rows.");
+    assert_eq!(told("They are B-1, B-2 and B-3."), "They are B-1, B-2 and B-3.");
 }
 
 #[test]

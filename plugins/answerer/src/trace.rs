@@ -22,6 +22,8 @@ pub struct Mention {
     pub marker: bool,
     /// Followed by `%` or the word for it.
     percent: bool,
+    /// Written with a sign.
+    negative: bool,
 }
 
 impl Mention {
@@ -35,9 +37,16 @@ impl Mention {
 /// The first number of `text` that neither the rows, nor arithmetic on them, nor the question, nor a date of the query
 /// accounts for.
 pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
-    let mut known: Vec<Decimal> = numbers(&input.question).into_iter().map(|mention| mention.value).collect();
-    for value in input.rows.iter().flatten().flatten() {
-        known.extend(numbers(value).into_iter().map(|mention| mention.value));
+    if let Some(word) = foreign(text, input) {
+        return Some(word);
+    }
+    let given = numbers(&input.question)
+        .into_iter()
+        .chain(input.rows.iter().flatten().flatten().flat_map(|value| numbers(value)));
+    let (mut known, mut below_zero) = (Vec::new(), Vec::new());
+    for mention in given {
+        known.push(mention.value);
+        below_zero.extend(mention.negative.then_some(mention.value));
     }
     known.extend(input.sql.iter().flat_map(|sql| dates(sql)));
     known.extend(Decimal::parse(&input.row_count.to_string()));
@@ -48,6 +57,7 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
         let in_list = mention.marker
             && rows.is_some()
             && mention.written.parse::<usize>().is_ok_and(|number| number <= input.rows.len());
+        let known = if mention.negative { &below_zero } else { &known };
         in_list
             || known.iter().any(|exact| mention.stands_for(*exact))
             || (mention.percent && derived.is_share(mention.value))
@@ -80,6 +90,7 @@ pub fn numbers(text: &str) -> Vec<Mention> {
                     in_digits: false,
                     marker: false,
                     percent: false,
+                    negative: false,
                 });
             }
         }
@@ -95,12 +106,14 @@ fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Menti
         "" => power,
         "k" => Some(3),
         "m" => Some(6),
-        _ => None,
+        // `1e5`
+        _ => suffix.strip_prefix('e').and_then(|exponent| exponent.parse().ok()),
     };
     let written = Decimal::parse(&digits)?;
     let value = written.times_power(power.unwrap_or(0))?;
     let before = text.get(..word.span.start).unwrap_or_default();
     let after = text.get(word.span.end..).unwrap_or_default();
+    let sign = before.strip_suffix(['-', '\u{2212}']);
     let opens_line = before.rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
     Some(Mention {
         written: word.text.clone(),
@@ -109,7 +122,23 @@ fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Menti
         in_digits: true,
         marker: opens_line && after.starts_with(['.', ')']),
         percent: ["%", "percent", "per cent"].iter().any(|sign| after.trim_start().starts_with(sign)),
+        // A dash behind a letter or a digit joins: `2026-04`.
+        negative: sign.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric)),
     })
+}
+
+/// A number that cannot be computed with (in another script's digits, or too long) and that neither the rows nor the question
+/// has: it is copied or invented.
+fn foreign(text: &str, input: &AnswerInput) -> Option<String> {
+    let given = |word: &str| {
+        input.question.contains(word)
+            || input.rows.iter().flatten().flatten().any(|value| value.contains(word))
+    };
+    let unread = |word: &str| {
+        word.contains(|c: char| c.is_numeric() && !c.is_ascii_digit())
+            || (word.starts_with(|c: char| c.is_ascii_digit()) && numbers(word).is_empty())
+    };
+    text.split(|c: char| !c.is_alphanumeric()).find(|word| unread(word) && !given(word)).map(str::to_owned)
 }
 
 /// Significant digits as written. Zeros that end a whole number are placeholders: `1,230,000` has three.
@@ -190,6 +219,13 @@ mod tests {
             ("More than 777 were sold.", Some("777")),
             ("Hammer grew by 12%.", Some("12")),
             ("No number at all.", None),
+            ("Nails fell to -42.", None),
+            ("Nails fell to \u{2212}42.", None),
+            ("Hammer sold -1,234,567.891 units.", Some("1,234,567.891")),
+            ("Hammer 500g sold 500e3 units.", Some("500e3")),
+            ("Hammer sold \u{ff15}\u{ff10}\u{ff10} units.", Some("\u{ff15}\u{ff10}\u{ff10}")),
+            ("Hammer sold 5e99 units.", Some("5e99")),
+            ("The range is 2026-42.", None),
         ] {
             assert_eq!(untraced(text, &input()).as_deref(), want, "{text}");
         }

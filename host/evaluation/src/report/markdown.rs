@@ -100,6 +100,15 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
             );
         }
         let _ = write!(out, "\n{}\n", mode.says);
+        let without = comparison.questions.saturating_sub(mode.paired.questions);
+        if without > 0 {
+            let _ = write!(
+                out,
+                "\n{without} of the {} questions are in no share: one of the runs has no verdict on them (it was stopped, \
+                 infrastructure prevented it, or it is undecided).\n",
+                comparison.questions
+            );
+        }
         if !mode.flips.is_empty() {
             out.push_str("\n| question | first | second | why not right |\n| --- | --- | --- | --- |\n");
         }
