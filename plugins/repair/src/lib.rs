@@ -18,6 +18,7 @@ use airlock_plugin_sdk::{Exchange, Failure, Host, Repairer, StageError};
 
 use case::Case;
 use strategies::{Strategy, scope_in_words, strategy};
+use tokens::Tokens;
 
 /// Edits made on the way to one rewrite: a text with several mistakes costs one attempt and not one for each.
 const EDITS: usize = 8;
@@ -99,7 +100,9 @@ fn step(
     strategy.edits.propose(&case).into_iter().find_map(|proposal| {
         let sql = edit::apply(&failure.sql, proposal.edits)?;
         let fresh = !offered_before(&sql, &input.attempts) && !same_text(&sql, &input.failure.sql);
-        (fresh && host.outline(&sql).is_ok()).then_some((sql, proposal.change, proposal.reason))
+        // A join that became `a.x = a.x` joins nothing any more.
+        let joined = Tokens::of(&sql).compared_within(true) <= case.tokens.compared_within(true);
+        (fresh && joined && host.outline(&sql).is_ok()).then_some((sql, proposal.change, proposal.reason))
     })
 }
 

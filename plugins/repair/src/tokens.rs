@@ -156,6 +156,24 @@ impl<'a> Tokens<'a> {
         self.bytes(range).and_then(|bytes| self.text.get(bytes)).unwrap_or_default()
     }
 
+    /// Comparisons of two columns of one relation, `a.x = a.y`; with `same` only those of a column with itself.
+    pub fn compared_within(&self, same: bool) -> usize {
+        let qualified = |index: usize| {
+            let dotted = self.kind(index + 1) == Some(Kind::Dot) && self.kind(index + 3) != Some(Kind::Dot);
+            Some((self.name(index)?, self.name(index + 2)?)).filter(|_| dotted)
+        };
+        (0..self.all.len())
+            .filter(|index| {
+                let begins = index.checked_sub(1).and_then(|before| self.kind(before)) != Some(Kind::Dot);
+                let compares = ["=", "<>", "!=", "<", ">", "<=", ">="].contains(&self.written(index + 3));
+                let (Some(left), Some(right)) = (qualified(*index), qualified(index + 4)) else {
+                    return false;
+                };
+                begins && compares && left.0 == right.0 && (!same || left.1 == right.1)
+            })
+            .count()
+    }
+
     /// The place where the text ends, before a closing semicolon.
     pub fn end(&self) -> usize {
         let last = self.all.iter().rev().find(|token| token.kind != Kind::Semicolon);

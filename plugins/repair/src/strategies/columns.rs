@@ -8,9 +8,9 @@ use super::grouping::output;
 use super::{functions, keywords, tables};
 use crate::block::{Block, Clause, blocks};
 use crate::case::{Case, Proposal, Reference, Relation};
-use crate::edit::Edit;
+use crate::edit::{Edit, apply};
 use crate::near::{believable, nearest};
-use crate::tokens::{Kind, identifier, inside, literal};
+use crate::tokens::{Kind, Tokens, identifier, inside, literal};
 
 /// Edits for an unknown column, the surest first.
 pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
@@ -189,7 +189,10 @@ fn elsewhere(
     wanted: &str,
 ) -> Option<Proposal> {
     let reason = "Of the tables the query reads, only this one has the column.";
-    replace(case, block, reference, only.source.visible(), wanted, reason)
+    let proposal = replace(case, block, reference, only.source.visible(), wanted, reason)?;
+    // A condition between two tables is no condition on one of them.
+    let text = apply(case.tokens.text, proposal.edits.clone())?;
+    (Tokens::of(&text).compared_within(false) <= case.tokens.compared_within(false)).then_some(proposal)
 }
 
 /// The one column in scope whose name, or a synonym of it, is close.

@@ -115,6 +115,19 @@ fn unknown_columns_are_found_in_scope() {
             "SELECT >b.city FROM bills b JOIN customers c ON c.cust_id = b.cust_id",
             Some("SELECT c.city FROM bills b JOIN customers c ON c.cust_id = b.cust_id"),
         ),
+        // The other table has it, but then nothing would join the two.
+        (
+            "unknown_column",
+            "column b.prod_id does not exist",
+            "SELECT p.name FROM products p, bills b WHERE >b.prod_id = p.prod_id",
+            None,
+        ),
+        (
+            "unknown_column",
+            "column b.prod_id does not exist",
+            "SELECT p.name FROM products p JOIN bills b ON p.price = >b.prod_id",
+            None,
+        ),
         // Two tables have a name as close.
         (
             "unknown_column",
