@@ -23,9 +23,14 @@ pub fn sentence(input: &AnswerInput) -> Option<String> {
             .map(|column| label(&column.name, input))
             .filter(|label| !label.is_empty())
             .collect();
+        let why = if divides_by_nothing(input) {
+            "no row with a value matched, or what it would be divided by is 0"
+        } else {
+            "no row with a value matched"
+        };
         match labels.as_slice() {
-            [label] => format!("There is no value for {label}: no row with a value matched."),
-            _ => "There is no value: no row with a value matched.".to_owned(),
+            [label] => format!("There is no value for {label}: {why}."),
+            _ => format!("There is no value: {why}."),
         }
     } else if input.row_count == 1 && counted_nothing(input) && input.probe.is_some() {
         table::sentence(input)
@@ -53,8 +58,9 @@ fn finding(probe: &ProbeFinding) -> String {
             "It was checked without the condition on {column} ({literal}) too, and there is none then either"
         )),
         (true, Some(rows)) => ended(&format!(
-            "Without the condition on {column} ({literal}) there would be {} rows",
-            grouped(&rows.to_string())
+            "Without the condition on {column} ({literal}) there would be {} {}",
+            grouped(&rows.to_string()),
+            if rows == 1 { "row" } else { "rows" }
         )),
         (true, None) => ended(&format!(
             "It was checked that {column} has no value like '{literal}', whatever its case and outer spaces"
@@ -64,6 +70,11 @@ fn finding(probe: &ProbeFinding) -> String {
 
 fn aggregate_of_nothing(input: &AnswerInput) -> bool {
     input.rows.first().is_some_and(|row| !row.is_empty() && row.iter().all(Option::is_none))
+}
+
+/// Whether the query makes a division by zero no value.
+fn divides_by_nothing(input: &AnswerInput) -> bool {
+    input.sql.as_ref().is_some_and(|sql| sql.to_ascii_lowercase().contains("nullif"))
 }
 
 fn counted_nothing(input: &AnswerInput) -> bool {

@@ -285,6 +285,10 @@ fn nothing_found_says_what_was_checked() {
             Some(probe(&[], Some(1_400))),
             "No row matches the question. Without the condition on bills.status (paid) there would be 1,400 rows.",
         ),
+        (
+            Some(probe(&[], Some(1))),
+            "No row matches the question. Without the condition on bills.status (paid) there would be 1 row.",
+        ),
     ] {
         let mut empty = input("Which bills are paid?", &columns, &[]);
         // A model has nothing to add to an empty result.
@@ -300,6 +304,12 @@ fn an_aggregate_over_nothing_is_no_value() {
     assert_eq!(template(&null), "There is no value for revenue: no row with a value matched.");
     null.columns[0].name = "sum".into();
     assert_eq!(template(&null), "There is no value: no row with a value matched.");
+
+    null.sql = Some("SELECT sum(a) / NULLIF(sum(b), 0) FROM c".into());
+    assert_eq!(
+        template(&null),
+        "There is no value: no row with a value matched, or what it would be divided by is 0."
+    );
 
     let mut zero = input("How many bills are paid?", &[("count", "bigint")], &[&[Some("0")]]);
     assert_eq!(template(&zero), "0 bills are paid.");
