@@ -11,6 +11,7 @@ use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::question::tokens::{TokenKind, tokenize};
 
 use crate::print;
+use crate::schema::covered;
 
 /// An example with the values of the question at hand.
 #[derive(Debug, Clone)]
@@ -52,7 +53,7 @@ pub fn found(host: &impl Host, question: &str, clock: &Clock) -> Option<Reused> 
             return Some(Reused { id: example.id, sql: example.sql, told: Vec::new() });
         }
         if near.is_none() {
-            near = bound(&example, &pieces, &asked);
+            near = bound(host, &example, &pieces, &asked);
         }
     }
     near
@@ -67,13 +68,14 @@ fn moving(found: &Found) -> bool {
 }
 
 /// The example with the values of the question, when nothing else differs and each value stands in its SQL just once.
-fn bound(example: &Example, known: &[Piece], asked: &[Piece]) -> Option<Reused> {
+fn bound(host: &impl Host, example: &Example, known: &[Piece], asked: &[Piece]) -> Option<Reused> {
     if known.len() != asked.len() {
         return None;
     }
     let mut sql = example.sql.clone();
     let mut told = Vec::new();
     let mut words = 0;
+    let mut times = Vec::new();
     for (old, new) in known.iter().zip(asked) {
         match (old, new) {
             (Piece::Word(a), Piece::Word(b)) if a == b => words += 1,
@@ -83,14 +85,43 @@ fn bound(example: &Example, known: &[Piece], asked: &[Piece]) -> Option<Reused> 
             (Piece::Value(column, a), Piece::Value(other, b)) if column == other => {
                 sql = once(&sql, &print::text(a), &print::text(b), true)?;
             }
-            (Piece::Time(a, _), Piece::Time(b, _)) => sql = moved(&sql, a, b)?,
+            (Piece::Time(a, _), Piece::Time(b, _)) => {
+                sql = moved(&sql, a, b)?;
+                times.push(*b);
+            }
             _ => return None,
         }
         if old != new {
             told.push(format!("`{}` takes the place of `{}`.", shown(new), shown(old)));
         }
     }
+    if !times.is_empty() && !held(host, &sql, &times)? {
+        return None;
+    }
     (words > 0 && !told.is_empty()).then(|| Reused { id: example.id.clone(), sql, told })
+}
+
+/// Whether the tables of a text hold rows of all these times, as their notes tell: an example of this year's table says
+/// nothing of a year that lies in the archive.
+fn held(host: &impl Host, sql: &str, times: &[Period]) -> Option<bool> {
+    let mut covers = Vec::new();
+    for table in host.check(sql).ok()?.tables {
+        let range = covered(&host.describe(&table)?);
+        if range != (None, None) {
+            covers.push(range);
+        }
+    }
+    // A table without a beginning or an end has rows of any time before or after.
+    let from = covers.iter().map(|(from, _)| *from).min().flatten();
+    let until = if covers.iter().any(|(_, until)| until.is_none()) {
+        None
+    } else {
+        covers.iter().filter_map(|(_, until)| *until).max()
+    };
+    Some(times.iter().all(|time| {
+        from.is_none_or(|first| time.from.is_some_and(|from| from >= first))
+            && until.is_none_or(|last| time.until.is_some_and(|until| until <= last))
+    }))
 }
 
 fn shown(piece: &Piece) -> &str {

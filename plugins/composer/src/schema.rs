@@ -268,13 +268,6 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
         Some(label) => vec![label],
         None => labels(&columns, names.first().map_or(&[], Vec::as_slice)),
     };
-    let attribute = |key: &str| {
-        detail
-            .attributes
-            .iter()
-            .find(|attribute| attribute.key == key)
-            .and_then(|attribute| Date::parse(&attribute.value))
-    };
     Table {
         reference: detail.summary.table.clone(),
         time: find(&detail.time_column),
@@ -285,10 +278,19 @@ fn table(detail: &TableDetail, lead: &str, selected: &[TableRef]) -> Table {
         said: names_said(detail),
         edges: Vec::new(),
         named: Vec::new(),
-        covers: (attribute("covers-from"), attribute("covers-until")),
+        covers: covered(detail),
         selected: selected.contains(&detail.summary.table),
         columns,
     }
+}
+
+/// The range of time that a table's rows cover, `[from, until)`, where its notes say so.
+pub fn covered(detail: &TableDetail) -> (Option<Date>, Option<Date>) {
+    let attribute = |key: &str| {
+        let told = detail.attributes.iter().find(|attribute| attribute.key == key);
+        told.and_then(|attribute| Date::parse(&attribute.value))
+    };
+    (attribute("covers-from"), attribute("covers-until"))
 }
 
 fn names_said(detail: &TableDetail) -> Vec<String> {

@@ -2,13 +2,21 @@
 //!
 //! The parser's own message shows the offending line, and the words of a wrong value. Line, column and key find both.
 
+use std::ops::Range;
+
 /// `line 3, column 7, key `sources.shop`: invalid type: a string, expected ..`
 #[must_use]
 pub fn in_words(mut error: toml::de::Error, text: &str) -> String {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    let message = without_values(error.message());
+    let mut message = without_values(error.message());
+    // A word before `=` is a key, and no value.
+    if let Some(words) = message.strip_prefix("unknown word")
+        && let Some(key) = error.span().and_then(|span| key_at(text, span))
+    {
+        message = format!("unknown key `{key}`{words}");
+    }
     // Without the text at hand, the parser says the key instead of the line.
     error.set_input(None);
     let shown = error.to_string();
@@ -17,6 +25,13 @@ pub fn in_words(mut error: toml::de::Error, text: &str) -> String {
         Some(key) => format!("line {line}, column {column}, key `{key}`: {message}"),
         None => format!("line {line}, column {column}: {message}"),
     }
+}
+
+/// What stands at a place of the text, if it is a bare key.
+fn key_at(text: &str, span: Range<usize>) -> Option<&str> {
+    let (key, rest) = (text.get(span.clone())?, text.get(span.end..)?);
+    let bare = key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    (bare && rest.trim_start_matches([' ', '\t']).starts_with('=')).then_some(key)
 }
 
 /// A message of serde's without the value that it quotes.
@@ -64,6 +79,10 @@ mod tests {
             (
                 "[plugins.on_failure]\nrepair = \"hunter2\"",
                 "key `plugins.on_failure.repair`: unknown word, expected",
+            ),
+            (
+                "[plugins.on_failure]\nrepairs = \"hunter2\"",
+                "key `plugins.on_failure`: unknown key `repairs`, expected",
             ),
             ("[plugins]\ntrusted_keys = [\"hunter2\"]", "airlock plugin keygen"),
             ("[store]\noff = \"hunter2\"", "key `store.off`: invalid type: string, expected a boolean"),

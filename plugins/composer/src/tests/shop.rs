@@ -1,6 +1,8 @@
 //! A shop with lines, an archive by years and a glossary.
 
 use airlock_plugin_sdk::contract::generator::GenerateStep;
+use airlock_plugin_sdk::contract::sql::Facts;
+use airlock_plugin_sdk::contract::types::TableRef;
 use airlock_plugin_sdk::harness::{Recorded, column, table};
 
 use super::{check, input, refuses, run};
@@ -239,6 +241,30 @@ fn a_verified_example_is_taken_over_when_nothing_differs() {
     let moving = shop().example("How many receipts last month?", "SELECT 42");
     let GenerateStep::Done(draft) = run(&moving, "How many receipts last month?") else { panic!("refused") };
     assert!(draft.sql.contains("2026-07-01"), "{}", draft.sql);
+}
+
+#[test]
+fn an_example_is_not_moved_to_a_time_that_its_table_does_not_hold() {
+    let sql = |year: i32| {
+        format!(
+            "SELECT count(*) FROM sales WHERE sale_dt >= DATE '{year}-01-01' AND sale_dt < DATE '{}-01-01'",
+            year + 1
+        )
+    };
+    let facts = Facts {
+        tables: vec![TableRef { schema: "public".into(), name: "sales".into() }],
+        columns: Vec::new(),
+        functions: Vec::new(),
+        literals: Vec::new(),
+    };
+    let mut host = shop().example("How many receipts in 2026?", &sql(2026));
+    for year in [2023, 2025] {
+        host = host.verdict(&sql(year), Ok(facts.clone()));
+    }
+    for (question, taken) in [("How many receipts in 2025?", true), ("How many receipts in 2023?", false)] {
+        let reused = matches!(run(&host, question), GenerateStep::Done(draft) if !draft.used.is_empty());
+        assert_eq!(reused, taken, "{question}");
+    }
 }
 
 #[test]
