@@ -479,6 +479,11 @@ impl<'a> Ask<'a> {
         Ok(match repaired {
             Repaired::Rewrite(rewrite) => {
                 tell("rewrite", &rewrite.change);
+                // The asker reads what was made of the first text, and why.
+                let told = format!("{} {}", rewrite.change.trim(), rewrite.reason.trim());
+                if !self.assumptions.contains(&told) {
+                    self.assumptions.push(told);
+                }
                 State::Check { sql: rewrite.sql, origin: "repair" }
             }
             Repaired::Regenerate(again) => {

@@ -1,10 +1,12 @@
 //! `airlock serve`: the HTTP API and the page until a signal.
 
 use std::sync::Arc;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use airlock_pipeline::Host;
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::cli::Serve;
 use crate::config::{Config, parse_listen};
@@ -79,7 +81,7 @@ pub async fn until_stopped(bound: http::Bound, host: Arc<Host>, operator: Option
 }
 
 async fn serve_until_stopped(bound: http::Bound, host: Arc<Host>) {
-    let (told, mut stop) = tokio::sync::watch::channel(false);
+    let (told, mut stop) = watch::channel(false);
     let serving = bound.serve(host, async move {
         let _ = stop.wait_for(|stop| *stop).await;
     });
@@ -94,8 +96,26 @@ async fn serve_until_stopped(bound: http::Bound, host: Arc<Host>) {
     }
 }
 
-/// Done at Ctrl-C or a termination signal.
+/// Done at Ctrl-C or a termination signal, also at one that came since this was first waited for: a signal between two
+/// waits must not be lost.
 pub async fn signal() {
+    static CAME: OnceLock<watch::Receiver<bool>> = OnceLock::new();
+    let mut came = CAME.get_or_init(listen).clone();
+    // The sender goes with the process.
+    let _ = came.wait_for(|came| *came).await;
+}
+
+fn listen() -> watch::Receiver<bool> {
+    let (sender, receiver) = watch::channel(false);
+    tokio::spawn(async move {
+        next_signal().await;
+        let _ = sender.send(true);
+        sender.closed().await;
+    });
+    receiver
+}
+
+async fn next_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => {
