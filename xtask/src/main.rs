@@ -2,6 +2,7 @@
 //! `bench-gate`.
 
 mod bench;
+mod corpora;
 mod demo;
 mod distractors;
 mod eval_corpora;
