@@ -1,6 +1,6 @@
 //! `cargo xtask languages`: the toolchains of other languages in the target directory, and a domain's adapter in each.
 //!
-//! Python and Node come from Debian, the two tools that make components from PyPI and npm at fixed versions. A host needs
+//! Python and Node come from Debian, the two tools that make components by pip and npm at fixed versions. A host needs
 //! none of them, and a suite without them says so and goes on.
 
 use std::fs;

@@ -147,48 +147,38 @@ grantee AS (
   SELECT oid, who, q FROM holder
   UNION ALL SELECT 0::oid, 'everybody', 'PUBLIC' FROM holder WHERE q = reader)";
 
+/// The claim about an attribute of roles: what was tried, what is found, the word that takes it away, and who has it.
+macro_rules! attribute {
+    ($name:expr, $tried:literal, $found:literal, $without:literal, $has:literal) => {
+        Claim {
+            name: $name,
+            tried: $tried,
+            since: 0,
+            look: concat!(
+                "SELECT 'unfit', q || '",
+                $found,
+                "', CASE WHEN itself THEN 'ALTER ROLE ' || q || ' ",
+                $without,
+                "' ELSE 'REVOKE ' || q || ' FROM ' || reader END FROM role WHERE ",
+                $has
+            ),
+        }
+    };
+}
+
 /// Every claim, in the order they are told.
 pub const CLAIMS: &[Claim] = &[
-    Claim {
-        name: SUPERUSER,
-        tried: "attributes of the reader and of every role it can become",
-        since: 0,
-        look: "SELECT 'unfit', q || ' is a superuser',
-                CASE WHEN itself THEN 'ALTER ROLE ' || q || ' NOSUPERUSER' ELSE 'REVOKE ' || q || ' FROM ' || reader END
-            FROM role WHERE rolsuper",
-    },
-    Claim {
-        name: BYPASSES,
-        tried: "BYPASSRLS",
-        since: 0,
-        look: "SELECT 'unfit', q || ' bypasses row security',
-                CASE WHEN itself THEN 'ALTER ROLE ' || q || ' NOBYPASSRLS' ELSE 'REVOKE ' || q || ' FROM ' || reader END
-            FROM role WHERE rolbypassrls AND NOT rolsuper",
-    },
-    Claim {
-        name: ROLES,
-        tried: "CREATEROLE",
-        since: 0,
-        look: "SELECT 'unfit', q || ' has CREATEROLE',
-                CASE WHEN itself THEN 'ALTER ROLE ' || q || ' NOCREATEROLE' ELSE 'REVOKE ' || q || ' FROM ' || reader END
-            FROM role WHERE rolcreaterole AND NOT rolsuper",
-    },
-    Claim {
-        name: DATABASES,
-        tried: "CREATEDB",
-        since: 0,
-        look: "SELECT 'unfit', q || ' has CREATEDB',
-                CASE WHEN itself THEN 'ALTER ROLE ' || q || ' NOCREATEDB' ELSE 'REVOKE ' || q || ' FROM ' || reader END
-            FROM role WHERE rolcreatedb AND NOT rolsuper",
-    },
-    Claim {
-        name: REPLICATES,
-        tried: "REPLICATION",
-        since: 0,
-        look: "SELECT 'unfit', q || ' has REPLICATION',
-                CASE WHEN itself THEN 'ALTER ROLE ' || q || ' NOREPLICATION' ELSE 'REVOKE ' || q || ' FROM ' || reader END
-            FROM role WHERE rolreplication AND NOT rolsuper",
-    },
+    attribute!(
+        SUPERUSER,
+        "attributes of the reader and of every role it can become",
+        " is a superuser",
+        "NOSUPERUSER",
+        "rolsuper"
+    ),
+    attribute!(BYPASSES, "BYPASSRLS", " bypasses row security", "NOBYPASSRLS", "rolbypassrls AND NOT rolsuper"),
+    attribute!(ROLES, "CREATEROLE", " has CREATEROLE", "NOCREATEROLE", "rolcreaterole AND NOT rolsuper"),
+    attribute!(DATABASES, "CREATEDB", " has CREATEDB", "NOCREATEDB", "rolcreatedb AND NOT rolsuper"),
+    attribute!(REPLICATES, "REPLICATION", " has REPLICATION", "NOREPLICATION", "rolreplication AND NOT rolsuper"),
     Claim {
         name: PREDEFINED,
         tried: "memberships in roles that PostgreSQL or a provider defines",

@@ -144,15 +144,4 @@ impl Promote {
         work.commit().await.map_err(failed)?;
         Ok((done, true))
     }
-
-    /// Every loading of a domain's pack, the last first.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn pack_history(&self, domain: &DomainName) -> Result<Vec<LoadedPack>, StoreError> {
-        let lease = self.pool().lease().await?;
-        let query = format!("{PACKS} WHERE domain = $1 ORDER BY loaded_at DESC LIMIT 1000");
-        let rows = lease.query(&query, &[&domain.as_str()]).await.map_err(|error| lease.error(&error))?;
-        rows.iter().map(loaded).collect()
-    }
 }

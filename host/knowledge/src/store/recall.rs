@@ -192,24 +192,6 @@ impl Recall {
             .collect()
     }
 
-    /// Vectors that are kept of texts with these hashes, by one model.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn embeddings(
-        &self,
-        domain: &DomainName,
-        model: &str,
-        hashes: &[ContentHash],
-    ) -> Result<Vec<(ContentHash, Vec<f32>)>, StoreError> {
-        let lease = self.pool.lease().await?;
-        let hashes: Vec<String> = hashes.iter().map(ToString::to_string).collect();
-        let query = "SELECT hash, vector FROM airlock.embeddings WHERE domain = $1 AND model = $2 AND hash = ANY ($3)";
-        let rows = lease.query(query, &[&domain.as_str(), &model, &hashes]).await;
-        let rows = rows.map_err(|error| lease.error(&error))?;
-        rows.iter().map(|row| Ok((word(row, "hash")?, get(row, "vector")?))).collect()
-    }
-
     pub(super) fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }

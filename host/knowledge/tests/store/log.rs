@@ -118,6 +118,11 @@ async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
         SessionRow { hash: ContentHash::of("s"), key: Some(id), csrf_hash: ContentHash::of("c"), expires_at };
     ops.open_session(&session).await.unwrap();
     assert_eq!(ops.session(session.hash).await.unwrap().unwrap().key, Some(id));
+    let left = SessionRow { hash: ContentHash::of("left"), ..session.clone() };
+    ops.open_session(&left).await.unwrap();
+    ops.end_session(left.hash).await.unwrap();
+    assert!(ops.session(left.hash).await.unwrap().is_none());
+    assert!(ops.session(session.hash).await.unwrap().is_some(), "the other session goes on");
     ops.revoke_key(id).await.unwrap();
     assert!(ops.key(hash).await.unwrap().is_none());
     assert!(

@@ -356,24 +356,6 @@ impl Promote {
         )
         .await
     }
-
-    /// Keeps the vector of a text for every host. What is there already stays.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn keep_embedding(
-        &self,
-        domain: &DomainName,
-        model: &str,
-        hash: ContentHash,
-        vector: &[f32],
-    ) -> Result<(), StoreError> {
-        let lease = self.pool.lease().await?;
-        let query = "INSERT INTO airlock.embeddings (domain, model, hash, dimension, vector)
-            VALUES ($1, $2, $3, cardinality($4::real[]), $4) ON CONFLICT DO NOTHING";
-        let kept = lease.execute(query, &[&domain.as_str(), &model, &hash.to_string(), &vector]).await;
-        kept.map(|_| ()).map_err(|error| lease.error(&error))
-    }
 }
 
 fn same_kind(kind: Kind, content: &Content) -> Result<Kind, StoreError> {
