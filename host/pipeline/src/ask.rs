@@ -369,7 +369,7 @@ impl<'a> Ask<'a> {
             search_path: self.domain.catalogue().search_path.clone(),
             max_rows: self.request.max_rows,
             deadline: Some(self.desk.budget.until),
-            identity: None,
+            identity: self.desk.identity.clone(),
         }
     }
 

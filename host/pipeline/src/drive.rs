@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use airlock_database::Identity;
 use airlock_models::{Call, ModelError, Reply, Role, Shape};
 use airlock_runtime::contract::answerer::{AnswerInput, AnswerStep};
 use airlock_runtime::contract::generator::{Draft, GenerateInput, GenerateStep, Refusal};
@@ -146,6 +147,8 @@ pub(crate) struct Desk<'a> {
     pub entities: Entities,
     /// Whether somebody waits for the answer; otherwise it is a trial, which leaves no trace in the host.
     pub live: bool,
+    /// What the data source is told about who asks.
+    pub identity: Option<Identity>,
     /// The blocks a request may refer to.
     pub blocks: Vec<Block>,
     /// Blocks that were sent.

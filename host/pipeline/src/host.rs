@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::adapter::Entities;
 use crate::ask::Ask;
+use crate::asker::Asker;
 use crate::budget::Budget;
 use crate::context::Block;
 use crate::domain::Domain;
@@ -89,10 +90,17 @@ pub enum ContextError {
     Fault(#[from] Fault),
 }
 
-/// Question, SQL and sentence of a finished ask, for a follow-up.
+/// Question, SQL and sentence of a finished ask, for a follow-up by the same asker.
+struct Remembered {
+    domain: DomainName,
+    owner: Option<String>,
+    turn: Turn,
+}
+
+/// The last finished asks.
 #[derive(Default)]
 struct Memory {
-    turns: HashMap<AskId, (DomainName, Turn)>,
+    turns: HashMap<AskId, Remembered>,
     order: VecDeque<AskId>,
 }
 
@@ -243,17 +251,23 @@ impl Host {
     ///
     /// # Errors
     /// [`AskError`] when the request cannot be begun. Once begun, an ask always ends with a record.
-    pub async fn ask(&self, request: &AskRequest, reporter: Reporter) -> Result<Finished, AskError> {
+    pub async fn ask(
+        &self,
+        request: &AskRequest,
+        asker: &Asker,
+        reporter: Reporter,
+    ) -> Result<Finished, AskError> {
         let (domain, missing) = self.current(request.domain.as_ref(), &request.question).await?;
         let domain = &domain;
         let clock = clock(request, domain)?;
-        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
+        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name(), asker)).transpose()?;
         let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
-        let desk = self.desk(domain, reporter);
+        let mut desk = self.desk(domain, reporter);
+        desk.identity.clone_from(&asker.identity);
         let mut finished = Ask::new(request, domain, clock.clone(), prior, desk).run().await;
         finished.answer.warnings.extend(missing.into_iter().map(str::to_owned));
-        self.learn_from(request, domain, clock, &finished.answer);
-        self.remember(&finished);
+        self.learn_from(request, asker, domain, clock, &finished.answer);
+        self.remember(asker, &finished);
         if let Some(Fault::Component(error)) = &finished.fault {
             self.quarantine.observe(&self.registry, error);
         }
@@ -295,10 +309,10 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such domain, or a component fails.
-    pub async fn context(&self, request: &AskRequest) -> Result<Vec<Block>, ContextError> {
+    pub async fn context(&self, request: &AskRequest, asker: &Asker) -> Result<Vec<Block>, ContextError> {
         let domain = &self.current(request.domain.as_ref(), &request.question).await?.0;
         let clock = clock(request, domain).map_err(AskError::Now)?;
-        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name())).transpose()?;
+        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name(), asker)).transpose()?;
         let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
         let mut desk = self.desk(domain, Reporter::silent());
         desk.live = false;
@@ -336,6 +350,7 @@ impl Host {
             reporter,
             entities: Entities::default(),
             live: true,
+            identity: None,
             blocks: Vec::new(),
             sent: Vec::new(),
             components: Vec::new(),
@@ -344,15 +359,15 @@ impl Host {
         }
     }
 
-    fn recall(&self, id: AskId, domain: &DomainName) -> Result<Turn, AskError> {
+    fn recall(&self, id: AskId, domain: &DomainName, asker: &Asker) -> Result<Turn, AskError> {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         match memory.turns.get(&id) {
-            Some((of, turn)) if of == domain => Ok(turn.clone()),
+            Some(found) if found.domain == *domain && found.owner == asker.owner => Ok(found.turn.clone()),
             _ => Err(AskError::UnknownAsk(id)),
         }
     }
 
-    fn remember(&self, finished: &Finished) {
+    fn remember(&self, asker: &Asker, finished: &Finished) {
         let answer = &finished.answer;
         let turn = Turn {
             question: answer.question.as_str().to_owned(),
@@ -360,7 +375,8 @@ impl Host {
             answer: answer.answer.clone(),
         };
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        memory.turns.insert(answer.ask_id, (answer.domain.clone(), turn));
+        let remembered = Remembered { domain: answer.domain.clone(), owner: asker.owner.clone(), turn };
+        memory.turns.insert(answer.ask_id, remembered);
         memory.order.push_back(answer.ask_id);
         if memory.order.len() > REMEMBERED
             && let Some(oldest) = memory.order.pop_front()

@@ -6,6 +6,7 @@
 
 mod adapter;
 pub mod ask;
+mod asker;
 mod budget;
 pub mod checks;
 pub mod context;
@@ -30,6 +31,7 @@ mod swap;
 mod values;
 
 pub use ask::ATTEMPTS;
+pub use asker::{Asker, Surface};
 pub use checks::Checked;
 pub use domain::{Domain, DomainError};
 pub use embedding::{Embedding, EmbeddingError};

@@ -51,11 +51,7 @@ pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Resul
         }
         open.load_later(later);
     }
-    let surface = match purpose {
-        Purpose::Serve => "http",
-        Purpose::Command => "cli",
-    };
-    let learning = Learning::new(store.log(), store.distill(), config.learning, surface);
+    let learning = Learning::new(store.log(), store.distill(), config.learning);
     let host = host.with_store(recall).with_learning(learning);
     Ok((host, open))
 }

@@ -1,5 +1,6 @@
 //! The airlock binary: configuration, command line, HTTP API and page.
 
+mod access;
 mod boot;
 mod cli;
 mod commands;
@@ -9,6 +10,7 @@ mod http;
 mod operator;
 mod output;
 mod plugins;
+mod service;
 mod store;
 
 use std::process::ExitCode;

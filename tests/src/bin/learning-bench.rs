@@ -23,10 +23,10 @@ use airlock_knowledge::store::{
     CandidateState, Content, Decision, ExampleContent, Filter, Ingested, Kind, LessonContent, Mode,
     NewCandidate, Origin, Store,
 };
-use airlock_pipeline::Host;
 use airlock_pipeline::golden::{Runner, Verdict};
 use airlock_pipeline::learning::{GateMode, GateOptions, Judgement, PassReport};
 use airlock_pipeline::progress::Reporter;
+use airlock_pipeline::{Asker, Host, Surface};
 use airlock_tests::corpora;
 use airlock_tests::corpus::Corpus;
 use airlock_types::{AskRequest, ContentHash, DomainName};
@@ -158,7 +158,8 @@ impl Bench {
                 now: golden.now.clone(),
                 ..AskRequest::new(golden.question.clone())
             };
-            let answer = host.ask(&request, Reporter::silent()).await.unwrap().answer;
+            let answer =
+                host.ask(&request, &Asker::local(Surface::Cli), Reporter::silent()).await.unwrap().answer;
             host.learning_settled().await;
             let right = Runner::new(host, &domain).grade(&golden, &stages).await.verdict.is_right();
             let gold = golden.sql.as_ref().map(|sql| sql.value.clone());

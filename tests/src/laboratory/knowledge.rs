@@ -53,7 +53,7 @@ impl Parts {
             registry.install(component);
         }
         let models = Models::from_config(&ModelsConfig::default(), |_| None).unwrap();
-        let learning = Learning::new(store.log(), store.distill(), LearningOptions::default(), "bench");
+        let learning = Learning::new(store.log(), store.distill(), LearningOptions::default());
         Host::new(self.domains.clone(), self.runtime.clone(), registry, models, HostOptions::default())
             .with_store(store.recall())
             .with_learning(learning)

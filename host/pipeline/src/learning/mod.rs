@@ -23,6 +23,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::asker::{Asker, Surface};
 use crate::domain::Domain;
 use crate::services::DomainServices;
 
@@ -56,7 +57,6 @@ pub struct Learning {
     log: Log,
     distill: Distill,
     options: LearningOptions,
-    surface: &'static str,
     places: Arc<Semaphore>,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -65,6 +65,7 @@ pub struct Learning {
 struct Lesson {
     answer: Answer,
     request: AskRequest,
+    surface: Surface,
     domain: Arc<Domain>,
     clock: Clock,
     runtime: Runtime,
@@ -75,9 +76,9 @@ struct Lesson {
 impl Learning {
     /// Learning over the handles that append and propose.
     #[must_use]
-    pub fn new(log: Log, distill: Distill, options: LearningOptions, surface: &'static str) -> Self {
+    pub fn new(log: Log, distill: Distill, options: LearningOptions) -> Self {
         let places = Arc::new(Semaphore::new(PLACES));
-        Self { log, distill, options, surface, places, tasks: Mutex::default() }
+        Self { log, distill, options, places, tasks: Mutex::default() }
     }
 
     /// Waits until what was begun is done: before a store is closed.
@@ -91,14 +92,13 @@ impl Learning {
             tracing::warn!(ask = %lesson.answer.ask_id, "too much waits to be learned: this ask is not logged");
             return;
         };
-        let (log, distill, options, surface) =
-            (self.log.clone(), self.distill.clone(), self.options, self.surface);
+        let (log, distill, options) = (self.log.clone(), self.distill.clone(), self.options);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             let ask = lesson.answer.ask_id;
             let work = async {
-                lesson.logged(&log, surface).await?;
+                lesson.logged(&log).await?;
                 if options.examples {
                     lesson.propose(&distill).await?;
                 }
@@ -118,8 +118,9 @@ impl Learning {
 }
 
 impl Lesson {
-    async fn logged(&self, log: &Log, surface: &str) -> Result<(), StoreError> {
+    async fn logged(&self, log: &Log) -> Result<(), StoreError> {
         let Self { answer, request, domain, .. } = self;
+        let surface = self.surface.as_str();
         let by_model = answer.history.iter().any(|entry| entry.origin != "composer");
         let model = self.models.model(Role::Reasoning).filter(|_| by_model);
         log.ask(&AskRow { answer, mode: request.mode, model, surface, record: None }).await?;
@@ -227,6 +228,7 @@ impl crate::host::Host {
     pub(crate) fn learn_from(
         &self,
         request: &AskRequest,
+        asker: &Asker,
         domain: &Arc<Domain>,
         clock: Clock,
         answer: &Answer,
@@ -239,6 +241,7 @@ impl crate::host::Host {
         learning.begin(Lesson {
             answer: without_rows(answer),
             request: request.clone(),
+            surface: asker.surface,
             domain: Arc::clone(domain),
             clock,
             runtime: self.runtime().clone(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use airlock_pipeline::progress::Reporter;
+use airlock_pipeline::{Asker, Surface};
 use airlock_types::{Answer, AskRequest, RawAskRequest};
 use anyhow::Context;
 use serde_json::Value;
@@ -33,7 +34,7 @@ pub async fn run(ask: Ask, config: impl Fn() -> anyhow::Result<Config>, json: bo
         None => {
             let (host, store) = boot::host_with_store(&config()?, Purpose::Command).await?;
             host.embed_domains().await;
-            let finished = host.ask(&request, Reporter::silent()).await;
+            let finished = host.ask(&request, &Asker::local(Surface::Cli), Reporter::silent()).await;
             // Nobody waits for what is learned but the store, which is closed after it.
             if let Ok(finished) = &finished {
                 shown(&finished.answer, json)?;

@@ -1,6 +1,6 @@
 //! `airlock context`: what a model would see, block by block.
 
-use airlock_pipeline::ContextError;
+use airlock_pipeline::{Asker, ContextError, Surface};
 use airlock_types::{AskRequest, Question};
 
 use crate::cli::Context;
@@ -20,7 +20,7 @@ pub async fn run(context: Context, config: &Config, as_json: bool) -> anyhow::Re
     let request = AskRequest { domain, now: context.now, ..AskRequest::new(question) };
     let (host, store) = boot::host_with_store(config, Purpose::Command).await?;
     host.embed_domains().await;
-    let blocks = host.context(&request).await;
+    let blocks = host.context(&request, &Asker::local(Surface::Cli)).await;
     store.close().await?;
     let blocks = blocks.map_err(|error| match error {
         ContextError::Ask(error) => usage(error),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use airlock_knowledge::Pack;
 use airlock_knowledge::pack::GoldenOutcome;
 use airlock_pipeline::progress::Reporter;
-use airlock_pipeline::{Following, Host};
+use airlock_pipeline::{Asker, Following, Surface};
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, Secret, default_data_dir, demo};
 use airlock_types::{AskRequest, RawAskRequest};
 use anyhow::Context;
@@ -20,6 +20,7 @@ use crate::cli::Demo;
 use crate::config::{Config, DEFAULT_LISTEN, parse_listen};
 use crate::exit::{Exit, usage};
 use crate::operator::Operator;
+use crate::service::Service;
 use crate::store::{self, Purpose};
 use crate::{boot, http, output};
 
@@ -57,8 +58,8 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
         }
     };
     let exit = match ended {
-        Ok(Shown::Serving { bound, host, operator, following }) => {
-            until_stopped(bound, host, Some(operator)).await;
+        Ok(Shown::Serving { bound, service, operator, following }) => {
+            until_stopped(bound, *service, operator).await;
             drop(following);
             Ok(Exit::Done)
         }
@@ -74,7 +75,7 @@ enum Shown {
     /// Nothing: it was to be shown once, or a signal came first.
     Over(Exit),
     /// The page.
-    Serving { bound: http::Bound, host: Arc<Host>, operator: Operator, following: Option<Following> },
+    Serving { bound: http::Bound, service: Box<Service>, operator: Operator, following: Option<Following> },
 }
 
 async fn show(
@@ -105,7 +106,7 @@ async fn show(
     let config = Config::read(Some(&file), |name| std::env::var(name).ok()).map_err(usage)?;
     let step = Step::begin("loading components and opening the domain");
     // The store is on the demo's own server and goes with it.
-    let (host, _store) = boot::host_with_store(&config, Purpose::Serve).await?;
+    let (host, store) = boot::host_with_store(&config, Purpose::Serve).await?;
     let host = Arc::new(host);
     step.done();
 
@@ -119,8 +120,11 @@ async fn show(
         );
     }
     let page = format!("http://{}/", bound.address());
+    // Before the page is told: whoever reads that line may give an order next. One question and out needs no operator, and
+    // must not be in the way of a demo that runs.
+    let operator = if options.once { None } else { Some(Operator::open(&config, &host)?) };
     let step = Step::begin("asking");
-    let finished = host.ask(request, Reporter::silent()).await.map_err(usage)?;
+    let finished = host.ask(request, &Asker::local(Surface::Cli), Reporter::silent()).await.map_err(usage)?;
     step.done();
     let exit = Exit::from(finished.answer.outcome);
     if as_json {
@@ -142,12 +146,11 @@ async fn show(
         }
     }
     std::io::stdout().flush()?;
-    if options.once {
-        // One question and out needs no operator, and must not be in the way of a demo that runs.
-        return Ok(Shown::Over(exit));
-    }
+    let Some(operator) = operator else { return Ok(Shown::Over(exit)) };
     let following = host.follow_store();
-    Ok(Shown::Serving { operator: Operator::open(&config, &host)?, bound, host, following })
+    let (store, desk) = (store.store().cloned(), operator.desk());
+    let service = Box::new(Service { host, store, desk, config: Arc::new(config) });
+    Ok(Shown::Serving { operator, bound, service, following })
 }
 
 /// The first golden question that has an answer.

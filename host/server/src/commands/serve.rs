@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use airlock_knowledge::store::Store;
 use airlock_pipeline::Host;
 use serde_json::json;
 use tokio::sync::watch;
@@ -12,6 +13,7 @@ use crate::cli::Serve;
 use crate::config::{Config, parse_listen};
 use crate::exit::{Exit, usage};
 use crate::operator::Operator;
+use crate::service::Service;
 use crate::store::{self, OpenStore, Purpose};
 use crate::{boot, http, output};
 
@@ -23,6 +25,7 @@ const GRACE: Duration = Duration::from_secs(15);
 /// # Errors
 /// When the host cannot be put in service or the address is taken.
 pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<Exit> {
+    let config = Arc::new(config);
     let listen = match &serve.listen {
         Some(text) => parse_listen(text).map_err(usage)?,
         None => config.listen,
@@ -30,9 +33,10 @@ pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<
     let bound = http::bind(listen).await?;
     let (host, store) = boot::host_with_store(&config, Purpose::Serve).await?;
     let host = Arc::new(host);
+    let knowledge = store.store().cloned();
     // From here on the store is closed in order, whatever happens.
     let served = tokio::select! {
-        served = serve_with(&config, bound, &host, as_json) => served,
+        served = serve_with(&config, bound, &host, knowledge, as_json) => served,
         never = settled(&store, &config) => match never {},
     };
     host.learning_settled().await;
@@ -48,9 +52,10 @@ async fn settled(store: &OpenStore, config: &Config) -> std::convert::Infallible
 }
 
 async fn serve_with(
-    config: &Config,
+    config: &Arc<Config>,
     bound: http::Bound,
     host: &Arc<Host>,
+    store: Option<Store>,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let _following = (host.follow_store(), host.follow_values(config.values_refresh));
@@ -61,28 +66,28 @@ async fn serve_with(
     } else {
         output::line(format!("Serving on {page}"))?;
     }
-    until_stopped(bound, Arc::clone(host), Some(operator)).await;
+    let service =
+        Service { host: Arc::clone(host), store, desk: operator.desk(), config: Arc::clone(config) };
+    until_stopped(bound, service, operator).await;
     Ok(Exit::Done)
 }
 
 /// Serves until a signal, then finishes asks in flight, within a grace. Operators are heard as long as asks are.
-pub async fn until_stopped(bound: http::Bound, host: Arc<Host>, operator: Option<Operator>) {
-    let heard = operator.map(Operator::serve);
+pub async fn until_stopped(bound: http::Bound, service: Service, operator: Operator) {
+    let heard = operator.serve();
     // Asks do not wait for vectors: until they are there, keywords answer.
     let embedding = tokio::spawn({
-        let host = Arc::clone(&host);
+        let host = Arc::clone(&service.host);
         async move { host.embed_domains().await }
     });
-    serve_until_stopped(bound, host).await;
+    serve_until_stopped(bound, service).await;
     embedding.abort();
-    if let Some(heard) = heard {
-        heard.stop().await;
-    }
+    heard.stop().await;
 }
 
-async fn serve_until_stopped(bound: http::Bound, host: Arc<Host>) {
+async fn serve_until_stopped(bound: http::Bound, service: Service) {
     let (told, mut stop) = watch::channel(false);
-    let serving = bound.serve(host, async move {
+    let serving = bound.serve(service, async move {
         let _ = stop.wait_for(|stop| *stop).await;
     });
     let mut serving = std::pin::pin!(serving);
@@ -127,5 +132,19 @@ async fn next_signal() {
         Err(_) => {
             let _ = tokio::signal::ctrl_c().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_signal_between_two_waits_is_not_lost() {
+        // The first wait is over before the signal comes, the second begins after it.
+        assert!(tokio::time::timeout(Duration::from_millis(200), signal()).await.is_err());
+        let own = std::process::id().to_string();
+        assert!(std::process::Command::new("kill").args(["-INT", &own]).status().unwrap().success());
+        tokio::time::timeout(Duration::from_secs(30), signal()).await.unwrap();
     }
 }

@@ -11,16 +11,19 @@ use axum::extract::rejection::JsonRejection;
 use serde_json::{Map, Value, json};
 
 use super::problem::Problem;
+use crate::access::{Caller, Scope};
 
 /// Shows the blocks of a request, whose fields are those of an ask. No model is asked.
 pub async fn context(
     State(host): State<Arc<Host>>,
+    caller: Caller,
     body: Result<Json<Map<String, Value>>, JsonRejection>,
 ) -> Result<Json<Value>, Problem> {
+    caller.may(Scope::Ask)?;
     let Json(fields) = body?;
     let raw: RawAskRequest = serde_json::from_value(Value::Object(fields)).map_err(Problem::of_fields)?;
     let request = AskRequest::try_from(raw)?;
-    let blocks = host.context(&request).await?;
+    let blocks = host.context(&request, &caller.asker).await?;
     Ok(Json(json!({
         "blocks": blocks.iter().map(block).collect::<Vec<_>>(),
         "text": render(&blocks),

@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use airlock_pipeline::Surface;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
@@ -13,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::problem::Problem;
+use crate::access::Caller;
 
 const FETCH_SITE: &str = "sec-fetch-site";
 const FETCH_MODE: &str = "sec-fetch-mode";
@@ -55,8 +57,10 @@ impl Names {
 }
 
 /// Refuses what is addressed to another name or sent by another site's page.
-pub async fn check(State(names): State<Names>, request: Request, next: Next) -> Response {
+pub async fn check(State(names): State<Names>, mut request: Request, next: Next) -> Response {
     if names.allow(request.headers()) {
+        // Without keys this server is on loopback alone, and everybody there is local.
+        request.extensions_mut().insert(Caller::local(Surface::Http));
         next.run(request).await
     } else {
         tracing::warn!(

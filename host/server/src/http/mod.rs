@@ -1,6 +1,7 @@
 //! The HTTP API and the page.
 
 mod ask;
+mod caller;
 mod context;
 mod guard;
 mod health;
@@ -22,6 +23,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use crate::exit::usage;
+use crate::service::Service;
 
 pub use context::block as context_block;
 pub use health::report as health_report;
@@ -35,13 +37,19 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 /// What the routes share.
 #[derive(Clone)]
 struct App {
-    host: Arc<Host>,
+    service: Service,
     last: health::LastReport,
+}
+
+impl FromRef<App> for Service {
+    fn from_ref(app: &App) -> Self {
+        app.service.clone()
+    }
 }
 
 impl FromRef<App> for Arc<Host> {
     fn from_ref(app: &App) -> Self {
-        Self::clone(&app.host)
+        Self::clone(&app.service.host)
     }
 }
 
@@ -51,8 +59,8 @@ impl FromRef<App> for health::LastReport {
     }
 }
 
-/// The routes over a host. `allowed` are the names a `Host` header may carry.
-pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
+/// The routes over a service. `allowed` are the names a `Host` header may carry.
+pub fn router(service: Service, allowed: guard::Names) -> Router {
     Router::new()
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
@@ -69,7 +77,7 @@ pub fn router(host: Arc<Host>, allowed: guard::Names) -> Router {
         .layer(axum::middleware::from_fn_with_state(allowed, guard::check))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIME))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .with_state(App { host, last: health::LastReport::default() })
+        .with_state(App { service, last: health::LastReport::default() })
 }
 
 /// A server that is listening but not yet serving.
@@ -103,7 +111,7 @@ impl Bound {
     }
 
     /// Serves until `stop` is done; asks in flight are finished first.
-    pub async fn serve(self, host: Arc<Host>, stop: impl Future<Output = ()>) {
-        listen::serve(self.listener, router(host, guard::Names::of(self.address)), stop).await;
+    pub async fn serve(self, service: Service, stop: impl Future<Output = ()>) {
+        listen::serve(self.listener, router(service, guard::Names::of(self.address)), stop).await;
     }
 }

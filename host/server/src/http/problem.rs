@@ -11,6 +11,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use crate::access::Denied;
+
 /// A problem.
 #[derive(Debug, Serialize)]
 pub struct Problem {
@@ -98,6 +100,15 @@ impl IntoResponse for Problem {
 impl From<FieldError> for Problem {
     fn from(error: FieldError) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-field", &error).field(error.field)
+    }
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Scope(_) => Self::new(StatusCode::FORBIDDEN, "missing-scope", denied),
+            Denied::Domain(_) => Self::new(StatusCode::NOT_FOUND, "unknown-domain", denied).field("domain"),
+        }
     }
 }
 

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// What an operator can look at and change.
-struct Desk {
+pub struct Desk {
     host: Arc<Host>,
     reviewed: Reviewed,
     history: Arc<History>,
@@ -74,6 +74,11 @@ impl Operator {
             changing: Mutex::new(()),
         };
         Ok(Self { socket, desk: Arc::new(desk) })
+    }
+
+    /// What operators of other surfaces work with.
+    pub fn desk(&self) -> Arc<Desk> {
+        Arc::clone(&self.desk)
     }
 
     /// Hears operators until told to stop.

@@ -1,0 +1,1 @@
+//! What operators see of asks: traces over OTLP and metrics for Prometheus.
