@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use airlock_types::ask::Mode;
-use airlock_types::text::shorten;
-use airlock_types::{Answer, AskId, DomainName};
-use serde_json::{Value, json};
+use airlock_types::{AskId, DomainName};
 
 use super::error::StoreError;
 use super::id::ItemId;
@@ -15,22 +12,7 @@ use super::rows::words;
 /// Appends asks, signals, feedback and uses.
 #[derive(Clone)]
 pub struct Log {
-    pool: Arc<Pool>,
-}
-
-/// A finished ask as it is logged.
-#[derive(Debug, Clone)]
-pub struct AskRow<'a> {
-    /// Its record.
-    pub answer: &'a Answer,
-    /// Agent or baseline.
-    pub mode: Mode,
-    /// The model that wrote SQL; none when the composer did.
-    pub model: Option<&'a str>,
-    /// Where it was asked: `http`, `mcp`, `cli`.
-    pub surface: &'a str,
-    /// What a replay needs, as JSON: inputs, recorded replies. Never rows.
-    pub record: Option<&'a Value>,
+    pub(super) pool: Arc<Pool>,
 }
 
 words! {
@@ -122,72 +104,9 @@ pub struct Use<'a> {
     pub event: UseEvent,
 }
 
-fn whole(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
-}
-
 impl Log {
     pub(super) const fn new(pool: Arc<Pool>) -> Self {
         Self { pool }
-    }
-
-    /// Appends a finished ask. Appending it again changes nothing.
-    ///
-    /// # Errors
-    /// When the store is away: the row may be appended again later.
-    pub async fn ask(&self, row: &AskRow<'_>) -> Result<(), StoreError> {
-        let answer = row.answer;
-        let error_types: Vec<String> = answer
-            .history
-            .iter()
-            .filter_map(|entry| entry.error_type)
-            .filter_map(|kind| serde_json::to_value(kind).ok()?.as_str().map(str::to_owned))
-            .collect();
-        let components = json!(answer.components).to_string();
-        let question = shorten(answer.question.as_str(), 3_999);
-        let lease = self.pool.lease().await?;
-        let query = "INSERT INTO airlock.asks (id, domain, question, mode, outcome, final_sql, attempts_used, error_types, refused,
-                gave_up, rows_returned, truncated, latency_ms, tokens_input, tokens_output, cost_usd, model, trace_id, components,
-                lessons, examples, tables_used, degraded, surface, record)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::text::jsonb,
-                $20, $21, $22, $23, $24, $25::text::jsonb)";
-        let mode = match row.mode {
-            Mode::Agent => "agent",
-            Mode::Baseline => "baseline",
-        };
-        let appended = lease
-            .execute(
-                query,
-                &[
-                    &ItemId::from(answer.ask_id),
-                    &answer.domain.as_str(),
-                    &question,
-                    &mode,
-                    &answer.outcome.as_str(),
-                    &answer.sql,
-                    &i32::try_from(answer.attempts).unwrap_or(i32::MAX),
-                    &error_types,
-                    &answer.refused,
-                    &answer.gave_up,
-                    &whole(answer.row_count),
-                    &answer.truncated,
-                    &whole(answer.latency_ms),
-                    &whole(answer.tokens.input),
-                    &whole(answer.tokens.output),
-                    &answer.cost,
-                    &row.model,
-                    &answer.trace_id,
-                    &components,
-                    &answer.lessons,
-                    &answer.examples,
-                    &answer.tables_used,
-                    &answer.degraded,
-                    &row.surface,
-                    &row.record.map(ToString::to_string),
-                ],
-            )
-            .await;
-        once(&lease, appended)
     }
 
     /// Appends a signal.

@@ -15,8 +15,11 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "store", text: include_str!("../../migrations/0001_store.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "store", text: include_str!("../../migrations/0001_store.sql") },
+    Migration { version: 2, name: "records", text: include_str!("../../migrations/0002_records.sql") },
+    Migration { version: 3, name: "identity", text: include_str!("../../migrations/0003_identity.sql") },
+];
 
 /// One host at a time brings the store up to date.
 const LOCK: i64 = 0x6169_726c_6f63_6b01;

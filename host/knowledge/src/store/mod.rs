@@ -17,6 +17,7 @@
 //! This room makes no connection: how a role is dialled is handed to it ([`Dial`]).
 //! What a handle is not for does not compile: `tests/handles.rs`.
 
+mod asked;
 mod content;
 mod dial;
 mod distill;
@@ -35,10 +36,14 @@ mod promote;
 mod recall;
 mod report;
 mod rows;
+mod stats;
+mod trend;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use asked::{AskRow, LogLine, ModelCost};
 pub use content::{Content, ContentError, ExampleContent, GoldenContent, LessonContent, Scope};
 pub use dial::{Dial, DialError, Dialling, Line, Notice};
 pub use distill::{Distill, Ingested, NewCandidate, Vector};
@@ -48,17 +53,20 @@ pub use follow::Followed;
 pub use id::ItemId;
 pub use janitor::{Aged, Janitor};
 pub use learned::Learned;
-pub use log::{AskRow, Feedback, FeedbackVerdict, Log, Signal, SignalTool, Use, UseEvent};
+pub use log::{Feedback, FeedbackVerdict, Log, Signal, SignalTool, Use, UseEvent};
 pub use migrate::Migrated;
-pub use ops::{Conversation, KeyRow, NewKey, Ops, SessionRow, Turn};
+pub use ops::{KeyIdentity, KeyRow, NewKey, Ops, SessionRow};
 pub use packs::{LoadedPack, PackFileRow, PackLoad};
 pub use promote::{
     Candidate, CandidateState, Curation, CurationState, Decided, Decision, Filter, KindCount, Mode,
-    NewCurated, Order, Pass, Promote,
+    NewCurated, OneHost, Order, Pass, Promote,
 };
 pub use recall::{Change, Recall};
-pub use report::{AskedRow, DayRow, DecisionRow, FeedbackRow, Report, SignalRow, UseCounts};
+pub use turns::{PastTurn, Turn};
+pub use report::{AskedRow, DecisionRow, FeedbackRow, Report, SignalRow, UseCounts};
 pub use rows::{Kind, Origin};
+pub use stats::{ModelDay, Named, Part, Stats, Tally};
+pub use trend::{RULE as TREND_RULE, Rise, Trend, TrendState, Window};
 
 use pool::Pool;
 

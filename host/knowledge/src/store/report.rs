@@ -17,43 +17,7 @@ const PAGE: i64 = 1_000;
 /// Reads the log and the decisions.
 #[derive(Clone)]
 pub struct Report {
-    pool: Arc<Pool>,
-}
-
-/// A day of a domain's asks.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct DayRow {
-    /// The day in UTC, `2026-11-30`.
-    pub day: String,
-    /// The domain.
-    pub domain: DomainName,
-    /// Asks.
-    pub asks: i64,
-    /// Answered.
-    pub answered: i64,
-    /// Refused.
-    pub refused: i64,
-    /// Given up.
-    pub gave_up: i64,
-    /// Ended in a clarification.
-    pub clarification: i64,
-    /// Failed by something other than the question.
-    pub failed: i64,
-    /// Answered without a row.
-    pub empty: i64,
-    /// Answered after more than one attempt.
-    pub repaired: i64,
-    /// Attempts of an answered ask, on average: the drift signal.
-    pub attempts_per_success: Option<f64>,
-    /// Median latency.
-    pub latency_p50_ms: Option<f64>,
-    /// The latency that one in twenty exceeds.
-    pub latency_p95_ms: Option<f64>,
-    /// Tokens, both ways.
-    pub tokens: i64,
-    /// Dollars, of asks whose price is known.
-    pub cost_usd: Option<f64>,
+    pub(super) pool: Arc<Pool>,
 }
 
 /// A line of the history.
@@ -178,52 +142,18 @@ impl Report {
         Self { pool }
     }
 
-    /// Asks by day and domain since a moment, the last day first.
+    /// What a replay of an ask needs, as JSON, while the ask is kept: none when there is no such ask, `null` when it was not
+    /// recorded.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn days(
-        &self,
-        domain: Option<&DomainName>,
-        since: jiff::Timestamp,
-    ) -> Result<Vec<DayRow>, StoreError> {
-        let query = "SELECT to_char(asked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, domain, count(*) AS asks,
-                count(*) FILTER (WHERE outcome = 'answered') AS answered, count(*) FILTER (WHERE outcome = 'refused') AS refused,
-                count(*) FILTER (WHERE outcome = 'gave_up') AS gave_up, count(*) FILTER (WHERE outcome = 'clarification') AS clarification,
-                count(*) FILTER (WHERE outcome = 'failed') AS failed,
-                count(*) FILTER (WHERE outcome = 'answered' AND final_sql IS NOT NULL AND rows_returned = 0) AS empty,
-                count(*) FILTER (WHERE outcome = 'answered' AND attempts_used > 1) AS repaired,
-                avg(attempts_used::float8) FILTER (WHERE outcome = 'answered' AND final_sql IS NOT NULL) AS attempts_per_success,
-                percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms::float8) AS p50,
-                percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms::float8) AS p95,
-                sum(tokens_input + tokens_output)::bigint AS tokens, sum(cost_usd) AS cost_usd
-            FROM airlock.asks WHERE ($1::text IS NULL OR domain = $1) AND asked_at >= $2
-            GROUP BY 1, 2 ORDER BY 1 DESC, 2 LIMIT $3";
+    pub async fn record(&self, ask: AskId) -> Result<Option<serde_json::Value>, StoreError> {
+        let query = "SELECT coalesce(record::text, 'null') AS record FROM airlock.asks WHERE id = $1";
         let lease = self.pool.lease().await?;
-        let (domain, since) = (domain.map(DomainName::as_str), super::rows::system(since));
-        let rows =
-            lease.query(query, &[&domain, &since, &PAGE]).await.map_err(|error| lease.error(&error))?;
-        rows.iter()
-            .map(|row| {
-                Ok(DayRow {
-                    day: get(row, "day")?,
-                    domain: word(row, "domain")?,
-                    asks: get(row, "asks")?,
-                    answered: get(row, "answered")?,
-                    refused: get(row, "refused")?,
-                    gave_up: get(row, "gave_up")?,
-                    clarification: get(row, "clarification")?,
-                    failed: get(row, "failed")?,
-                    empty: get(row, "empty")?,
-                    repaired: get(row, "repaired")?,
-                    attempts_per_success: get(row, "attempts_per_success")?,
-                    latency_p50_ms: get(row, "p50")?,
-                    latency_p95_ms: get(row, "p95")?,
-                    tokens: get(row, "tokens")?,
-                    cost_usd: get(row, "cost_usd")?,
-                })
-            })
-            .collect()
+        let row = lease.query_opt(query, &[&ItemId::from(ask)]).await.map_err(|error| lease.error(&error))?;
+        let Some(row) = row else { return Ok(None) };
+        let record: &str = get(&row, "record")?;
+        serde_json::from_str(record).map(Some).map_err(|error| super::rows::unreadable("record", error))
     }
 
     /// One finished ask, while it is kept.
@@ -354,17 +284,26 @@ impl Report {
             .collect()
     }
 
-    /// How the items of a domain fared, those most used first.
+    /// How the items of a domain fared, those most used first; only these, where some are named. An ask counts once, by the
+    /// last that is known of it.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn uses(&self, domain: &DomainName, limit: i64) -> Result<Vec<UseCounts>, StoreError> {
-        let query = "SELECT item, count(*) FILTER (WHERE event = 'recalled') AS hits,
-                count(*) FILTER (WHERE event = 'succeeded') AS succeeded, count(*) FILTER (WHERE event = 'failed') AS failed,
-                max(at) FILTER (WHERE event = 'recalled') AS last
-            FROM airlock.uses WHERE domain = $1 GROUP BY item ORDER BY hits DESC, item LIMIT $2";
+    pub async fn uses(
+        &self,
+        domain: &DomainName,
+        items: Option<&[ItemId]>,
+        limit: i64,
+    ) -> Result<Vec<UseCounts>, StoreError> {
+        let query = "WITH each AS (
+                SELECT item, coalesce(ask, id) AS ask, max(at) FILTER (WHERE event = 'recalled') AS last,
+                    (array_agg(event ORDER BY at DESC, id DESC) FILTER (WHERE event <> 'recalled'))[1] AS verdict
+                FROM airlock.uses WHERE domain = $1 AND ($2::uuid[] IS NULL OR item = ANY ($2)) GROUP BY 1, 2)
+            SELECT item, count(*) AS hits, count(*) FILTER (WHERE verdict = 'succeeded') AS succeeded,
+                count(*) FILTER (WHERE verdict = 'failed') AS failed, max(last) AS last
+            FROM each GROUP BY item ORDER BY hits DESC, item LIMIT $3";
         let lease = self.pool.lease().await?;
-        let rows = lease.query(query, &[&domain.as_str(), &limit.clamp(1, 100_000)]).await;
+        let rows = lease.query(query, &[&domain.as_str(), &items, &limit.clamp(1, 100_000)]).await;
         let rows = rows.map_err(|error| lease.error(&error))?;
         rows.iter()
             .map(|row| {

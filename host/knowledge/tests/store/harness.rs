@@ -87,6 +87,14 @@ impl Place {
         Store::new(access).unwrap()
     }
 
+    /// A connection of one role.
+    pub async fn host_line(&self, duty: Duty) -> tokio_postgres::Client {
+        let role = self.at.role(duty.as_str());
+        let way = (&self.at.database, &role, &self.at.passwords[duty.as_str()]);
+        let target: ConnectionString = self.postgres.connection_string(way.0, way.1, way.2).parse().unwrap();
+        target.client().await.unwrap()
+    }
+
     /// The administrator, in the store's database.
     pub async fn admin(&self) -> tokio_postgres::Client {
         self.postgres.connect(&self.at.database).await.unwrap()

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use airlock_knowledge::store::{
-    Aged, AskRow, Conversation, Feedback, FeedbackVerdict, ItemId, NewKey, SessionRow, Signal, SignalTool,
-    StoreError, Turn, Use, UseEvent,
+    Aged, AskRow, Feedback, FeedbackVerdict, ItemId, KeyIdentity, LogLine, NewKey, SessionRow,
+    Signal, SignalTool, StoreError, Turn, Use, UseEvent,
 };
 use airlock_types::ask::Mode;
 use airlock_types::{Answer, AskId, ContentHash};
@@ -26,28 +26,37 @@ fn answer(ask: AskId, outcome: &str, attempts: u32) -> Answer {
 
 #[tokio::test]
 async fn what_is_logged_is_reported_and_grows_old() {
-    let (_place, store) = Place::whole().await;
+    let (place, store) = Place::whole().await;
     let (log, report, domain) = (store.log(), store.report(), shop());
     let (_, item) = promoted(&store, "How many bills?", "SELECT count(*) FROM bills").await;
     let first = AskId::now();
-    for (ask, outcome, attempts) in
-        [(first, "answered", 1), (AskId::now(), "answered", 3), (AskId::now(), "refused", 0)]
-    {
-        let answer = answer(ask, outcome, attempts);
-        let row =
-            AskRow { answer: &answer, mode: Mode::Agent, model: Some("m"), surface: "http", record: None };
-        log.ask(&row).await.unwrap();
-        log.ask(&row).await.unwrap();
-    }
+    let answers = [(first, "answered", 1), (AskId::now(), "answered", 3), (AskId::now(), "refused", 0)]
+        .map(|(ask, outcome, attempts)| answer(ask, outcome, attempts));
+    let record = json!({"version": 1, "said": "a\0b"});
+    let lines = answers.each_ref().map(|answer| {
+        let row = AskRow {
+            answer,
+            asked_at: Timestamp::now(),
+            question: answer.question.as_str(),
+            sql: answer.sql.as_deref(),
+            mode: Mode::Agent,
+            model: Some("m"),
+            models: &[],
+            surface: "http",
+            record: (answer.ask_id == first).then_some(&record),
+        };
+        LogLine::new(answer.ask_id, Some(&row), None, &[])
+    });
+    log.append(&lines).await.unwrap();
+    // Again, as after a connection that was lost at the wrong moment.
+    log.append(&lines).await.unwrap();
     let now = Timestamp::now();
     let hour_ago = now.checked_sub(jiff::SignedDuration::from_hours(48)).unwrap();
-    let days = report.days(Some(&domain), hour_ago).await.unwrap();
-    let sum = |of: fn(&airlock_knowledge::store::DayRow) -> i64| days.iter().map(of).sum::<i64>();
-    assert_eq!(
-        (sum(|day| day.asks), sum(|day| day.answered), sum(|day| day.repaired), sum(|day| day.refused)),
-        (3, 2, 1, 1)
-    );
-    assert_eq!(sum(|day| day.tokens), 36);
+    let all = report.stats(Some(&domain), hour_ago).await.unwrap().all;
+    assert_eq!((all.asks, all.answered, all.repaired, all.refused), (3, 2, 1, 1));
+    assert_eq!(report.record(first).await.unwrap(), Some(json!({"version": 1, "said": "a\u{fffd}b"})));
+    assert_eq!(report.record(answers[1].ask_id).await.unwrap(), Some(json!(null)));
+    assert_eq!(report.record(AskId::now()).await.unwrap(), None);
 
     let (tables, none) = (["public.bills".to_owned()], []);
     let signal = Signal {
@@ -82,19 +91,31 @@ async fn what_is_logged_is_reported_and_grows_old() {
     assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
 
     let event = |event| Use { domain: &domain, item, ask: Some(first), event };
-    log.uses(&[event(UseEvent::Recalled), event(UseEvent::Recalled), event(UseEvent::Succeeded)])
-        .await
-        .unwrap();
-    let uses = report.uses(&domain, 10).await.unwrap();
+    let other = Use { ask: Some(AskId::now()), ..event(UseEvent::Recalled) };
+    for said in [
+        vec![event(UseEvent::Recalled), other],
+        vec![event(UseEvent::Failed)],
+        // Who changes their mind is heard once.
+        vec![event(UseEvent::Succeeded)],
+    ] {
+        log.uses(&said).await.unwrap();
+    }
+    let uses = report.uses(&domain, None, 10).await.unwrap();
     assert_eq!((uses[0].item, uses[0].hits, uses[0].succeeded, uses[0].failed), (item, 2, 1, 0));
+    assert!(report.uses(&domain, Some(&[ItemId::now()]), 10).await.unwrap().is_empty());
 
     let janitor = store.janitor();
     assert_eq!(janitor.forget_ask(first).await.unwrap(), 2, "the ask and the verdict on it");
     assert_eq!(janitor.retain(Aged::Asks, hour_ago).await.unwrap(), 0);
     let later = Timestamp::now().checked_add(Duration::from_secs(60)).unwrap();
-    for (what, gone) in [(Aged::Asks, 2), (Aged::Signals, 1), (Aged::Feedback, 0), (Aged::Duplicates, 0)] {
-        assert_eq!(janitor.retain(what, later).await.unwrap(), gone, "{what}");
-    }
+    // Another host is at it.
+    let other = place.host_line(airlock_knowledge::store::Duty::Janitor).await;
+    other.execute("SELECT pg_advisory_lock(7019267304284449539)", &[]).await.unwrap();
+    assert_eq!(janitor.sweep(&[(Aged::Asks, later)]).await.unwrap(), None);
+    other.execute("SELECT pg_advisory_unlock_all()", &[]).await.unwrap();
+    let ages = [Aged::Asks, Aged::Signals, Aged::Feedback, Aged::Duplicates];
+    let swept = janitor.sweep(&ages.map(|what| (what, later))).await.unwrap();
+    assert_eq!(swept, Some(ages.into_iter().zip([2, 1, 0, 0]).collect::<Vec<_>>()));
 }
 
 #[tokio::test]
@@ -103,37 +124,63 @@ async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
     let (ops, domain) = (store.ops(), shop());
     let hash = ContentHash::of("secret");
     let (scopes, domains) = (["ask".to_owned()], [shop()]);
-    let new =
-        NewKey { name: "app", hash, scopes: &scopes, domains: &domains, made_by: "ana", expires_at: None };
+    let identity = KeyIdentity {
+        settings: [("app.tenant".to_owned(), "o'hara \u{2713}".to_owned())].into(),
+        role: Some("tenant".to_owned()),
+    };
+    let new = NewKey {
+        name: "app",
+        hash,
+        scopes: &scopes,
+        domains: &domains,
+        made_by: "ana",
+        expires_at: None,
+        identity: Some(&identity),
+    };
+    assert!(!ops.has_key().await.unwrap());
     let id = ops.add_key(&new).await.unwrap();
+    assert!(ops.has_key().await.unwrap());
+    assert_eq!(ops.key(hash).await.unwrap().unwrap().identity, Some(identity.clone()));
     assert_eq!(ops.key(hash).await.unwrap().unwrap().scopes, scopes);
     assert!(ops.key(ContentHash::of("guess")).await.unwrap().is_none());
     let past = Timestamp::now().checked_sub(Duration::from_secs(5)).unwrap();
-    let ended = NewKey { name: "old", hash: ContentHash::of("old"), expires_at: Some(past), ..new.clone() };
+    let ended = NewKey {
+        name: "old",
+        hash: ContentHash::of("old"),
+        expires_at: Some(past),
+        identity: None,
+        ..new.clone()
+    };
     ops.add_key(&ended).await.unwrap();
     assert!(ops.key(ContentHash::of("old")).await.unwrap().is_none());
 
     let expires_at = Timestamp::now().checked_add(Duration::from_secs(600)).unwrap();
     let session =
-        SessionRow { hash: ContentHash::of("s"), key: Some(id), csrf_hash: ContentHash::of("c"), expires_at };
+        SessionRow { hash: ContentHash::of("s"), key: id, csrf_hash: ContentHash::of("c"), expires_at };
     ops.open_session(&session).await.unwrap();
-    assert_eq!(ops.session(session.hash).await.unwrap().unwrap().key, Some(id));
+    assert_eq!(ops.session(session.hash).await.unwrap().unwrap().1.id, id);
     let left = SessionRow { hash: ContentHash::of("left"), ..session.clone() };
     ops.open_session(&left).await.unwrap();
     ops.end_session(left.hash).await.unwrap();
     assert!(ops.session(left.hash).await.unwrap().is_none());
     assert!(ops.session(session.hash).await.unwrap().is_some(), "the other session goes on");
+    for more in 0..100 {
+        ops.open_session(&SessionRow { hash: ContentHash::of(format!("more {more}")), ..session.clone() })
+            .await
+            .unwrap();
+    }
+    assert!(ops.session(session.hash).await.unwrap().is_none(), "the first gives way to many");
+    assert!(ops.session(ContentHash::of("more 99")).await.unwrap().is_some());
     ops.revoke_key(id).await.unwrap();
+    assert!(!ops.has_key().await.unwrap());
     assert!(ops.key(hash).await.unwrap().is_none());
     assert!(
-        ops.session(session.hash).await.unwrap().is_none(),
+        ops.session(ContentHash::of("more 99")).await.unwrap().is_none(),
         "a key that is taken back takes its sessions along"
     );
     assert!(matches!(ops.revoke_key(id).await, Err(StoreError::NotFound { .. })));
     assert_eq!(ops.keys().await.unwrap().len(), 2);
 
-    let mine = Conversation { id: ItemId::now(), domain: shop(), owner: Some("ana".to_owned()) };
-    ops.begin_conversation(&mine).await.unwrap();
     let ask = AskId::now();
     let turn = Turn {
         ask: ask.into(),
@@ -142,10 +189,25 @@ async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
         sql: Some("SELECT 1".to_owned()),
         answer: None,
     };
-    ops.add_turn(&mine, &turn).await.unwrap();
-    let not_mine = Conversation { owner: Some("ben".to_owned()), ..mine.clone() };
-    let other = Turn { ask: ItemId::now(), ..turn.clone() };
-    assert!(matches!(ops.add_turn(&not_mine, &other).await, Err(StoreError::NotFound { .. })));
+    ops.add_turn(Some("ana"), None, &turn).await.unwrap();
+    let next = |owner, follows| {
+        let turn = Turn { ask: ItemId::now(), ..turn.clone() };
+        let ops = ops.clone();
+        async move {
+            ops.add_turn(owner, follows, &turn).await.unwrap();
+            ops.history(owner, None, 1).await.unwrap().remove(0)
+        }
+    };
+    let begun = ops.history(Some("ana"), None, 10).await.unwrap().remove(0);
+    let followed = next(Some("ana"), Some(ask)).await;
+    assert_eq!(followed.conversation, begun.conversation);
+    let not_mine = next(Some("ben"), Some(ask)).await;
+    assert_ne!(not_mine.conversation, begun.conversation, "a follow-up of somebody else's is a beginning");
+    assert_ne!(next(None, None).await.conversation, begun.conversation);
+    let history = ops.history(Some("ana"), None, 10).await.unwrap();
+    assert_eq!(history.iter().map(|past| past.turn.ask).collect::<Vec<_>>(), [followed.turn.ask, turn.ask]);
+    let before = followed.turn.ask.to_string().parse().unwrap();
+    assert_eq!(ops.history(Some("ana"), Some(before), 10).await.unwrap(), [begun]);
     assert_eq!(ops.turn(&domain, Some("ana"), ask).await.unwrap(), Some(turn));
     assert_eq!(ops.turn(&domain, Some("ben"), ask).await.unwrap(), None);
     assert_eq!(ops.turn(&"fleet".parse().unwrap(), Some("ana"), ask).await.unwrap(), None);

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod decay;
 mod faults;
 mod gate;
 mod harness;
@@ -10,4 +11,5 @@ mod hosts;
 mod kill;
 mod life;
 mod log;
+mod stats;
 mod walls;

@@ -3,22 +3,25 @@
 //! Nothing here can delay or fail an answer: the work runs beside the asks, in a bounded number of places, and what finds
 //! no place or no store is told and dropped. It holds the handles that append and propose, and none that decides.
 
+mod decay;
 mod distil;
 mod feedback;
 mod gate;
+mod own_sql;
 mod propose;
 mod replay;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use airlock_knowledge::store::{
-    AskRow, Distill, Ingested, ItemId, Log, NewCandidate, Origin, Signal, SignalTool, StoreError, Use,
+    AskRow, Distill, Ingested, ItemId, Log, LogLine, NewCandidate, Origin, Signal, SignalTool, StoreError, Use,
     UseEvent,
 };
 use airlock_models::{Models, Role};
 use airlock_runtime::{Component, Runtime, Stage};
-use airlock_types::{Answer, AskRequest, Clock, DomainName, Mode};
+use airlock_types::{Answer, AnswerKind, AskRequest, Clock, DomainName, Mode, Outcome};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -27,8 +30,10 @@ use crate::asker::{Asker, Surface};
 use crate::domain::Domain;
 use crate::services::DomainServices;
 
+pub use decay::{DecayOptions, DecayReport, Outdated, decay, superseded};
 pub use feedback::{FeedbackError, Judgement, Recorded};
 pub use gate::{GateMode, GateOptions, PassError, PassReport, Rate};
+pub(crate) use own_sql::OwnSql;
 pub use propose::Unfit;
 pub use replay::ReplayLimits;
 
@@ -44,11 +49,13 @@ pub struct LearningOptions {
     pub examples: bool,
     /// Whether lessons are distilled from asks.
     pub lessons: bool,
+    /// Whether what was learned takes part in asks; what comes with a pack does so always.
+    pub recall: bool,
 }
 
 impl Default for LearningOptions {
     fn default() -> Self {
-        Self { examples: true, lessons: true }
+        Self { examples: true, lessons: true, recall: true }
     }
 }
 
@@ -59,6 +66,8 @@ pub struct Learning {
     options: LearningOptions,
     places: Arc<Semaphore>,
     tasks: Mutex<JoinSet<()>>,
+    /// Asks that were not logged, or not learned from.
+    lost: Arc<AtomicU64>,
 }
 
 /// A finished ask as it is learned from: its record without rows, and what stood around it.
@@ -78,7 +87,7 @@ impl Learning {
     #[must_use]
     pub fn new(log: Log, distill: Distill, options: LearningOptions) -> Self {
         let places = Arc::new(Semaphore::new(PLACES));
-        Self { log, distill, options, places, tasks: Mutex::default() }
+        Self { log, distill, options, places, tasks: Mutex::default(), lost: Arc::default() }
     }
 
     /// Waits until what was begun is done: before a store is closed.
@@ -90,9 +99,11 @@ impl Learning {
     fn begin(&self, lesson: Lesson) {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             tracing::warn!(ask = %lesson.answer.ask_id, "too much waits to be learned: this ask is not logged");
+            self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         };
         let (log, distill, options) = (self.log.clone(), self.distill.clone(), self.options);
+        let lost = Arc::clone(&self.lost);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
@@ -107,7 +118,11 @@ impl Learning {
                 }
                 Ok::<(), StoreError>(())
             };
-            match tokio::time::timeout(DEADLINE, work).await {
+            let ended = tokio::time::timeout(DEADLINE, work).await;
+            if !matches!(ended, Ok(Ok(()))) {
+                lost.fetch_add(1, Ordering::Relaxed);
+            }
+            match ended {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::warn!(%ask, %error, "an ask was not learned from"),
                 Err(_) => tracing::warn!(%ask, "learning from an ask took too long and was ended"),
@@ -123,7 +138,18 @@ impl Lesson {
         let surface = self.surface.as_str();
         let by_model = answer.history.iter().any(|entry| entry.origin != "composer");
         let model = self.models.model(Role::Reasoning).filter(|_| by_model);
-        log.ask(&AskRow { answer, mode: request.mode, model, surface, record: None }).await?;
+        let row = AskRow {
+            answer,
+            asked_at: jiff::Timestamp::now(),
+            question: answer.question.as_str(),
+            sql: answer.sql.as_deref(),
+            mode: request.mode,
+            model,
+            models: &[],
+            surface,
+            record: None,
+        };
+        log.append(&[LogLine::new(answer.ask_id, Some(&row), None, &[])]).await?;
         let errors: Vec<String> = answer
             .history
             .iter()
@@ -141,15 +167,7 @@ impl Lesson {
             error_types: &errors,
         })
         .await?;
-        let uses: Vec<Use<'_>> = used(&answer.lessons, &answer.examples)
-            .map(|item| Use {
-                domain: domain.name(),
-                item,
-                ask: Some(answer.ask_id),
-                event: UseEvent::Recalled,
-            })
-            .collect();
-        log.uses(&uses).await
+        log.uses(&took_part(answer)).await
     }
 
     async fn propose(&self, distill: &Distill) -> Result<(), StoreError> {
@@ -195,6 +213,27 @@ impl Lesson {
     }
 }
 
+/// The uses that an ask leaves behind: each item of the store that took part, and what the ending says of it.
+fn took_part(answer: &Answer) -> Vec<Use<'_>> {
+    let events = [Some(UseEvent::Recalled), speaks(answer)];
+    let of = |item, event| Use { domain: &answer.domain, item, ask: Some(answer.ask_id), event };
+    used(&answer.lessons, &answer.examples)
+        .flat_map(|item| events.into_iter().flatten().map(move |event| of(item, event)))
+        .collect()
+}
+
+/// What the ending of an ask says of what took part in it, until somebody says better. An answer without a row can be right
+/// or wrong, and a refusal or what was down is nobody's fault.
+fn speaks(answer: &Answer) -> Option<UseEvent> {
+    match answer.outcome {
+        Outcome::Answered if answer.kind == AnswerKind::Data && answer.row_count > 0 => {
+            Some(UseEvent::Succeeded)
+        }
+        Outcome::GaveUp => Some(UseEvent::Failed),
+        _ => None,
+    }
+}
+
 /// Items of the store among what took part in an ask; what comes with a pack has other names.
 fn used<'a>(lessons: &'a [String], examples: &'a [String]) -> impl Iterator<Item = ItemId> + 'a {
     lessons.iter().chain(examples).filter_map(|id| id.parse().ok())
@@ -217,11 +256,24 @@ impl crate::host::Host {
         self
     }
 
+    /// Whether what was learned takes part in asks.
+    #[must_use]
+    pub fn recalls(&self) -> bool {
+        self.learning.as_ref().is_none_or(|learning| learning.options.recall)
+    }
+
     /// Waits until what was begun after asks is done: before the store is closed.
     pub async fn learning_settled(&self) {
+        self.conversations.settled().await;
         if let Some(learning) = &self.learning {
             learning.settled().await;
         }
+    }
+
+    /// Asks that were not logged, or not learned from, since the start; `None` without a store.
+    #[must_use]
+    pub fn unlogged(&self) -> Option<u64> {
+        self.learning.as_ref().map(|learning| learning.lost.load(Ordering::Relaxed))
     }
 
     /// Hands a finished ask to learning and returns at once.
@@ -252,7 +304,7 @@ impl crate::host::Host {
 }
 
 /// The record without what nobody learns from and which can be large.
-fn without_rows(answer: &Answer) -> Answer {
+pub(crate) fn without_rows(answer: &Answer) -> Answer {
     Answer {
         ask_id: answer.ask_id,
         question: answer.question.clone(),
@@ -277,6 +329,7 @@ fn without_rows(answer: &Answer) -> Answer {
         gave_up: answer.gave_up,
         lessons: answer.lessons.clone(),
         examples: answer.examples.clone(),
+        recalled: answer.recalled.clone(),
         components: answer.components.clone(),
         context: Vec::new(),
         tokens: answer.tokens,

@@ -1,0 +1,228 @@
+//! Finished asks on their way into the log: each made into a line once, many lines appended in one statement.
+
+use airlock_types::ask::{Mode, Tokens};
+use airlock_types::text::shorten;
+use airlock_types::{Answer, AskId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::error::StoreError;
+use super::id::ItemId;
+use super::log::{Log, Signal, Use};
+
+/// Most characters of a text that a signal holds; a longer one is left out.
+const SIGNAL_SQL: usize = 65_536;
+
+/// A finished ask as it is logged.
+#[derive(Debug, Clone)]
+pub struct AskRow<'a> {
+    /// Its record.
+    pub answer: &'a Answer,
+    /// When it began.
+    pub asked_at: jiff::Timestamp,
+    /// The question as it is logged.
+    pub question: &'a str,
+    /// The SQL as it is logged.
+    pub sql: Option<&'a str>,
+    /// Agent or baseline.
+    pub mode: Mode,
+    /// The model that wrote SQL; none when the composer did.
+    pub model: Option<&'a str>,
+    /// What each model cost.
+    pub models: &'a [ModelCost],
+    /// Where it was asked: `http`, `page`, `mcp`, `cli`.
+    pub surface: &'a str,
+    /// What a replay needs, as JSON: inputs, recorded replies. Never rows.
+    pub record: Option<&'a Value>,
+}
+
+/// What one model cost an ask.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelCost {
+    /// The model.
+    pub model: String,
+    /// Calls that it answered.
+    pub calls: u32,
+    /// Tokens of them.
+    pub tokens: Tokens,
+    /// Dollars; none when the price of one of them is unknown.
+    pub cost: Option<f64>,
+}
+
+/// A finished ask with its signal and its uses, ready to be appended as often as it takes.
+#[derive(Debug, Clone)]
+pub struct LogLine {
+    ask: AskId,
+    row: Option<String>,
+    signal: Option<String>,
+    uses: Vec<String>,
+}
+
+impl LogLine {
+    /// The line of an ask. Its identities are made here, so that appending it twice is appending it once.
+    #[must_use]
+    pub fn new(ask: AskId, row: Option<&AskRow<'_>>, signal: Option<&Signal<'_>>, uses: &[Use<'_>]) -> Self {
+        Self {
+            ask,
+            row: row.map(ask_row),
+            signal: signal.map(signal_row),
+            uses: uses.iter().map(use_row).collect(),
+        }
+    }
+
+    /// The ask.
+    #[must_use]
+    pub const fn ask(&self) -> AskId {
+        self.ask
+    }
+
+    /// What it weighs while it waits.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let texts = [&self.row, &self.signal].into_iter().flatten().chain(&self.uses);
+        size_of::<Self>() + texts.map(String::len).sum::<usize>()
+    }
+}
+
+fn ask_row(row: &AskRow<'_>) -> String {
+    let answer = row.answer;
+    let error_types: Vec<&str> =
+        answer.history.iter().filter_map(|entry| Some(entry.error_type?.as_str())).collect();
+    storable(json!({
+        "id": answer.ask_id,
+        "asked_at": row.asked_at.to_string(),
+        "domain": answer.domain,
+        "question": shorten(row.question, 3_999),
+        "mode": match row.mode {
+            Mode::Agent => "agent",
+            Mode::Baseline => "baseline",
+        },
+        "outcome": answer.outcome.as_str(),
+        "final_sql": row.sql,
+        "attempts_used": answer.attempts,
+        "error_types": error_types,
+        "refused": answer.refused,
+        "gave_up": answer.gave_up,
+        "rows_returned": answer.row_count,
+        "truncated": answer.truncated,
+        "latency_ms": answer.latency_ms,
+        "tokens_input": answer.tokens.input,
+        "tokens_output": answer.tokens.output,
+        "cost_usd": answer.cost,
+        "model": row.model,
+        "models": row.models,
+        "trace_id": answer.trace_id,
+        "components": answer.components,
+        "lessons": answer.lessons,
+        "examples": answer.examples,
+        "tables_used": answer.tables_used,
+        "degraded": answer.degraded,
+        "surface": row.surface,
+        "record": row.record,
+    }))
+}
+
+fn signal_row(signal: &Signal<'_>) -> String {
+    storable(json!({
+        "id": ItemId::now(),
+        "domain": signal.domain,
+        "tool": signal.tool,
+        "ask": signal.ask,
+        "question": signal.question.map(|question| shorten(question, 3_999)),
+        "sql": signal.sql.filter(|sql| sql.len() <= SIGNAL_SQL),
+        "tables": signal.tables,
+        "outcome": signal.outcome,
+        "error_types": signal.error_types,
+    }))
+}
+
+fn use_row(used: &Use<'_>) -> String {
+    storable(json!({
+        "id": ItemId::now(),
+        "domain": used.domain,
+        "item": used.item,
+        "ask": used.ask,
+        "event": used.event,
+    }))
+}
+
+/// A value as PostgreSQL can hold it: it has no text with a NUL in it.
+fn storable(mut value: Value) -> String {
+    let text = value.to_string();
+    if !text.contains("\\u0000") {
+        return text;
+    }
+    without_nul(&mut value);
+    value.to_string()
+}
+
+fn without_nul(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains('\0') => *text = text.replace('\0', "\u{fffd}"),
+        Value::Array(values) => values.iter_mut().for_each(without_nul),
+        Value::Object(fields) => fields.values_mut().for_each(without_nul),
+        _ => {}
+    }
+}
+
+/// Columns of `asks` with their types, as a line holds them.
+const ASK: &str = "id uuid, asked_at timestamptz, domain text, question text, mode text, outcome text, final_sql text,
+    attempts_used int, error_types text[], refused boolean, gave_up boolean, rows_returned bigint, truncated boolean,
+    latency_ms bigint, tokens_input bigint, tokens_output bigint, cost_usd double precision, model text, models jsonb,
+    trace_id text, components jsonb, lessons text[], examples text[], tables_used text[], degraded text, surface text,
+    record jsonb";
+/// Columns of `signals`.
+const SIGNAL: &str =
+    "id uuid, domain text, tool text, ask uuid, question text, sql text, tables text[], outcome text,
+    error_types text[]";
+/// Columns of `uses`.
+const USE: &str = "id uuid, domain text, item uuid, ask uuid, event text";
+
+impl Log {
+    /// Appends finished asks, all or none of them. Appending one again changes nothing.
+    ///
+    /// # Errors
+    /// When the store is away: they may be appended again later.
+    pub async fn append(&self, lines: &[LogLine]) -> Result<(), StoreError> {
+        let list =
+            |texts: &mut dyn Iterator<Item = &str>| format!("[{}]", texts.collect::<Vec<_>>().join(","));
+        let asks = list(&mut lines.iter().filter_map(|line| line.row.as_deref()));
+        let signals = list(&mut lines.iter().filter_map(|line| line.signal.as_deref()));
+        let uses = list(&mut lines.iter().flat_map(|line| &line.uses).map(String::as_str));
+        let query = format!(
+            "WITH asks AS ({}), signals AS ({}) {}",
+            insert("asks", ASK, 1),
+            insert("signals", SIGNAL, 2),
+            insert("uses", USE, 3)
+        );
+        let lease = self.pool.lease().await?;
+        let appended = lease.execute(&query, &[&asks, &signals, &uses]).await;
+        appended.map(|_| ()).map_err(|error| lease.error(&error))
+    }
+}
+
+/// Appends the rows of a list. What is there already stays as it is.
+fn insert(table: &str, columns: &str, parameter: u32) -> String {
+    let names: Vec<&str> = columns.split(',').filter_map(|column| column.split_whitespace().next()).collect();
+    let names = names.join(", ");
+    format!(
+        "INSERT INTO airlock.{table} ({names}) SELECT {names}
+         FROM jsonb_to_recordset(${parameter}::text::jsonb) AS line ({columns}) ON CONFLICT DO NOTHING"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_postgresql_cannot_hold_is_replaced_wherever_it_stands() {
+        for (value, want) in [
+            (json!({"a": "x"}), r#"{"a":"x"}"#),
+            (json!({"a": ["x\0y"]}), "{\"a\":[\"x\u{fffd}y\"]}"),
+            (json!("\\u0000"), r#""\\u0000""#),
+        ] {
+            assert_eq!(storable(value), want);
+        }
+    }
+}
