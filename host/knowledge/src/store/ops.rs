@@ -1,19 +1,39 @@
-//! Keys, sessions and conversations. A key or a session is known by its hash: the store never holds what opens it.
+//! Keys and sessions (conversations are in `turns.rs`). A key or a session is known by its hash: the store never holds what opens it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use airlock_types::{AskId, ContentHash, DomainName};
+use airlock_types::{ContentHash, DomainName};
 use tokio_postgres::Row;
 
 use super::error::StoreError;
 use super::id::ItemId;
 use super::pool::Pool;
-use super::rows::{get, moment, optional_moment, word};
+use super::rows::{get, moment, optional, optional_moment, unreadable, word};
 
 /// Keys, sessions, conversations.
 #[derive(Clone)]
 pub struct Ops {
-    pool: Arc<Pool>,
+    pub(super) pool: Arc<Pool>,
+}
+
+/// Who the holder of a key is to the data source, for row policies. What a name may be is the data source's to say.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KeyIdentity {
+    /// Named settings of each transaction, such as `app.user_id`.
+    pub settings: BTreeMap<String, String>,
+    /// The role of each transaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+impl std::str::FromStr for KeyIdentity {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(text)
+    }
 }
 
 /// A key to be kept.
@@ -31,6 +51,8 @@ pub struct NewKey<'a> {
     pub made_by: &'a str,
     /// When it ends.
     pub expires_at: Option<jiff::Timestamp>,
+    /// Who its holder is to the data source.
+    pub identity: Option<&'a KeyIdentity>,
 }
 
 /// A key as it is kept.
@@ -53,6 +75,8 @@ pub struct KeyRow {
     pub expires_at: Option<jiff::Timestamp>,
     /// When it was taken back.
     pub revoked_at: Option<jiff::Timestamp>,
+    /// Who its holder is to the data source.
+    pub identity: Option<KeyIdentity>,
 }
 
 /// A session of the page.
@@ -61,37 +85,11 @@ pub struct SessionRow {
     /// Hash of the session's secret.
     pub hash: ContentHash,
     /// The key it was opened with.
-    pub key: Option<ItemId>,
+    pub key: ItemId,
     /// Hash of what its forms must carry.
     pub csrf_hash: ContentHash,
     /// When it ends.
     pub expires_at: jiff::Timestamp,
-}
-
-/// A conversation.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Conversation {
-    /// Its identity.
-    pub id: ItemId,
-    /// The domain.
-    pub domain: DomainName,
-    /// Whose it is.
-    pub owner: Option<String>,
-}
-
-/// A turn of a conversation: what a follow-up refers to.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Turn {
-    /// The ask.
-    pub ask: ItemId,
-    /// The domain.
-    pub domain: DomainName,
-    /// The question.
-    pub question: String,
-    /// The SQL behind the answer.
-    pub sql: Option<String>,
-    /// The sentence.
-    pub answer: Option<String>,
 }
 
 fn key(row: &Row) -> Result<KeyRow, StoreError> {
@@ -104,11 +102,16 @@ fn key(row: &Row) -> Result<KeyRow, StoreError> {
         made_by: get(row, "made_by")?,
         expires_at: optional_moment(row, "expires_at")?,
         revoked_at: optional_moment(row, "revoked_at")?,
+        identity: optional(row, "identity")?,
     })
 }
 
 const KEYS: &str =
-    "SELECT id, name, scopes, domains, made_at, made_by, expires_at, revoked_at FROM airlock.api_keys";
+    "SELECT k.id, k.name, k.scopes, k.domains, k.made_at, k.made_by, k.expires_at, k.revoked_at,
+    k.identity::text AS identity FROM airlock.api_keys k";
+const IN_FORCE: &str = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())";
+/// Sessions of one key. The one that began first gives way.
+const SESSIONS: i64 = 64;
 
 impl Ops {
     pub(super) const fn new(pool: Arc<Pool>) -> Self {
@@ -122,13 +125,19 @@ impl Ops {
     pub async fn add_key(&self, new: &NewKey<'_>) -> Result<ItemId, StoreError> {
         let id = ItemId::now();
         let lease = self.pool.lease().await?;
-        let query = "INSERT INTO airlock.api_keys (id, name, hash, scopes, domains, made_by, expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let query =
+            "INSERT INTO airlock.api_keys (id, name, hash, scopes, domains, made_by, expires_at, identity)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)";
         let domains: Vec<&str> = new.domains.iter().map(DomainName::as_str).collect();
         let expires = new.expires_at.map(super::rows::system);
         let hash = new.hash.to_string();
+        let identity = new.identity.map(serde_json::to_string).transpose();
+        let identity = identity.map_err(|error| unreadable("identity", error))?;
         lease
-            .execute(query, &[&id, &new.name, &hash, &new.scopes, &domains, &new.made_by, &expires])
+            .execute(
+                query,
+                &[&id, &new.name, &hash, &new.scopes, &domains, &new.made_by, &expires, &identity],
+            )
             .await
             .map_err(|error| lease.error(&error))?;
         Ok(id)
@@ -140,9 +149,7 @@ impl Ops {
     /// When the store does not answer.
     pub async fn key(&self, hash: ContentHash) -> Result<Option<KeyRow>, StoreError> {
         let lease = self.pool.lease().await?;
-        let query = format!(
-            "{KEYS} WHERE hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())"
-        );
+        let query = format!("{KEYS} WHERE k.hash = $1 AND {IN_FORCE}");
         let row = lease.query_opt(&query, &[&hash.to_string()]).await.map_err(|error| lease.error(&error))?;
         row.as_ref().map(key).transpose()
     }
@@ -153,9 +160,20 @@ impl Ops {
     /// When the store does not answer.
     pub async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
         let lease = self.pool.lease().await?;
-        let query = format!("{KEYS} ORDER BY id LIMIT 10000");
+        let query = format!("{KEYS} ORDER BY k.id LIMIT 10000");
         let rows = lease.query(&query, &[]).await.map_err(|error| lease.error(&error))?;
         rows.iter().map(key).collect()
+    }
+
+    /// Whether there is a key that may be used now.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn has_key(&self) -> Result<bool, StoreError> {
+        let lease = self.pool.lease().await?;
+        let query = format!("SELECT EXISTS (SELECT FROM airlock.api_keys k WHERE {IN_FORCE}) AS found");
+        let row = lease.query_one(&query, &[]).await.map_err(|error| lease.error(&error))?;
+        get(&row, "found")
     }
 
     /// Takes a key back, and ends the sessions that were opened with it.
@@ -176,38 +194,46 @@ impl Ops {
         work.commit().await.map_err(failed)
     }
 
-    /// Opens a session.
+    /// Opens a session. Of those of one key only so many are kept.
     ///
     /// # Errors
     /// When the store does not answer.
     pub async fn open_session(&self, session: &SessionRow) -> Result<(), StoreError> {
         let lease = self.pool.lease().await?;
-        let query = "INSERT INTO airlock.sessions (hash, key, csrf_hash, expires_at) VALUES ($1, $2, $3, $4)";
+        let query = "WITH gone AS (DELETE FROM airlock.sessions WHERE hash IN
+                (SELECT hash FROM airlock.sessions WHERE key = $2 ORDER BY made_at DESC OFFSET $5))
+            INSERT INTO airlock.sessions (hash, key, csrf_hash, expires_at) VALUES ($1, $2, $3, $4)";
         let given = (
             session.hash.to_string(),
             session.csrf_hash.to_string(),
             super::rows::system(session.expires_at),
         );
-        let opened = lease.execute(query, &[&given.0, &session.key, &given.1, &given.2]).await;
+        let opened =
+            lease.execute(query, &[&given.0, &session.key, &given.1, &given.2, &(SESSIONS - 1)]).await;
         opened.map(|_| ()).map_err(|error| lease.error(&error))
     }
 
-    /// The session with this hash, if it has not ended.
+    /// The session with this hash and its key, if it has not ended and the key may be used now.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn session(&self, hash: ContentHash) -> Result<Option<SessionRow>, StoreError> {
+    pub async fn session(&self, hash: ContentHash) -> Result<Option<(SessionRow, KeyRow)>, StoreError> {
         let lease = self.pool.lease().await?;
-        let query = "SELECT hash, key, csrf_hash, expires_at FROM airlock.sessions
-            WHERE hash = $1 AND expires_at > clock_timestamp()";
-        let row = lease.query_opt(query, &[&hash.to_string()]).await.map_err(|error| lease.error(&error))?;
+        let query = format!(
+            "WITH k AS ({KEYS} WHERE {IN_FORCE})
+            SELECT k.*, s.hash, s.csrf_hash, s.expires_at AS session_ends
+            FROM airlock.sessions s JOIN k ON k.id = s.key WHERE s.hash = $1 AND s.expires_at > clock_timestamp()"
+        );
+        let row = lease.query_opt(&query, &[&hash.to_string()]).await.map_err(|error| lease.error(&error))?;
         row.map(|row| {
-            Ok(SessionRow {
+            let key = key(&row)?;
+            let session = SessionRow {
                 hash: word(&row, "hash")?,
-                key: get(&row, "key")?,
+                key: key.id,
                 csrf_hash: word(&row, "csrf_hash")?,
-                expires_at: moment(&row, "expires_at")?,
-            })
+                expires_at: moment(&row, "session_ends")?,
+            };
+            Ok((session, key))
         })
         .transpose()
     }
@@ -220,67 +246,5 @@ impl Ops {
         let lease = self.pool.lease().await?;
         let ended = lease.execute("DELETE FROM airlock.sessions WHERE hash = $1", &[&hash.to_string()]).await;
         ended.map(|_| ()).map_err(|error| lease.error(&error))
-    }
-
-    /// Begins a conversation.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn begin_conversation(&self, conversation: &Conversation) -> Result<(), StoreError> {
-        let lease = self.pool.lease().await?;
-        let query = "INSERT INTO airlock.conversations (id, domain, owner) VALUES ($1, $2, $3)";
-        let given = (conversation.id, conversation.domain.as_str(), &conversation.owner);
-        let begun = lease.execute(query, &[&given.0, &given.1, given.2]).await;
-        begun.map(|_| ()).map_err(|error| lease.error(&error))
-    }
-
-    /// Adds a turn to a conversation of the same domain and owner.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when it is not there or somebody else's.
-    pub async fn add_turn(&self, of: &Conversation, turn: &Turn) -> Result<(), StoreError> {
-        let lease = self.pool.lease().await?;
-        let query = "WITH of AS (
-                UPDATE airlock.conversations SET changed_at = clock_timestamp()
-                WHERE id = $1 AND domain = $2 AND owner IS NOT DISTINCT FROM $3 RETURNING id)
-            INSERT INTO airlock.turns (ask, conversation, domain, question, sql, answer) SELECT $4, id, $2, $5, $6, $7 FROM of";
-        let domain = of.domain.as_str();
-        let added = lease
-            .execute(query, &[&of.id, &domain, &of.owner, &turn.ask, &turn.question, &turn.sql, &turn.answer])
-            .await
-            .map_err(|error| lease.error(&error))?;
-        if added == 0 {
-            Err(StoreError::NotFound { what: "conversation of yours", id: of.id })
-        } else {
-            Ok(())
-        }
-    }
-
-    /// A turn that a follow-up refers to, of its own domain and owner only.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn turn(
-        &self,
-        domain: &DomainName,
-        owner: Option<&str>,
-        ask: AskId,
-    ) -> Result<Option<Turn>, StoreError> {
-        let lease = self.pool.lease().await?;
-        let query = "SELECT t.ask, t.domain, t.question, t.sql, t.answer FROM airlock.turns t
-            JOIN airlock.conversations c ON c.id = t.conversation
-            WHERE t.ask = $1 AND c.domain = $2 AND c.owner IS NOT DISTINCT FROM $3";
-        let row = lease.query_opt(query, &[&ItemId::from(ask), &domain.as_str(), &owner]).await;
-        let row = row.map_err(|error| lease.error(&error))?;
-        row.map(|row| {
-            Ok(Turn {
-                ask: get(&row, "ask")?,
-                domain: word(&row, "domain")?,
-                question: get(&row, "question")?,
-                sql: get(&row, "sql")?,
-                answer: get(&row, "answer")?,
-            })
-        })
-        .transpose()
     }
 }
