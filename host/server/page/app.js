@@ -1,9 +1,16 @@
 // The page: parts wired together.
 
-import { ask, clearFieldError, drawHistory, endFollowing, grow, page, stop, submit } from "./asking.js";
+import { clearFieldError, endFollowing, grow, stop, submit } from "./asking.js";
+import { showComponents } from "./components.js";
 import { byId } from "./dom.js";
-import { HEALTH_EVERY, drawHealth, health, refreshHealth } from "./health.js";
-import { drawSchema, loadDomains, loadSchema } from "./schema.js";
+import { showEvals } from "./evals.js";
+import { HEALTH_EVERY, refreshHealth, showHealth, wireHealth } from "./health.js";
+import { drawHistory, forgetHistory, openById, refreshHistory, wireHistory } from "./history.js";
+import { forgetKnowledge, showKnowledge } from "./knowledge.js";
+import { begin, draw, view, visible } from "./router.js";
+import { drawExamples, drawSchema, loadDomains, loadSchema } from "./schema.js";
+import { openSignIn, whenSomebodyElse, whoAmI, wireSession } from "./session.js";
+import { page } from "./state.js";
 
 byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -20,26 +27,25 @@ byId("question").addEventListener("input", () => {
   clearFieldError();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && page.running && !byId("health-dialog").open) stop();
+  if (event.key === "Escape" && page.running && !document.querySelector("dialog[open]")) stop();
 });
 byId("stop").addEventListener("click", stop);
 byId("following-end").addEventListener("click", () => {
   endFollowing();
   byId("question").focus();
 });
-byId("domain").addEventListener("change", (event) => {
+byId("domain").addEventListener("change", async (event) => {
   page.domain = event.target.value;
   byId("schema-search").value = "";
   endFollowing();
-  loadSchema();
+  forgetKnowledge();
+  await loadSchema();
+  if (!visible("ask")) draw();
 });
 byId("schema-search").addEventListener("input", drawSchema);
-byId("health").addEventListener("click", () => {
-  drawHealth();
-  byId("health-dialog").showModal();
-  refreshHealth();
-});
-byId("health-close").addEventListener("click", () => byId("health-dialog").close());
+wireSession();
+wireHistory();
+wireHealth();
 
 // Beside the question on a wide screen, folded below it on a narrow one.
 const narrow = matchMedia("(max-width: 61.99rem)");
@@ -47,7 +53,49 @@ const foldPanels = () => { for (const id of ["schema", "history"]) byId(id).open
 narrow.addEventListener("change", foldPanels);
 foldPanels();
 
+/** The question that a link carries is put into the box; it is asked by whoever reads it, not by the link. */
+function showAsk({ rest: [id], query }) {
+  const question = query.get("question");
+  if (question && byId("question").value === "") {
+    byId("question").value = question.slice(0, 4000);
+    grow();
+  }
+  openById(id);
+}
+
+view("ask", "Ask", showAsk);
+view("knowledge", "Knowledge", showKnowledge);
+view("evals", "Evaluation", showEvals);
+view("components", "Components", showComponents);
+view("health", "Health", showHealth);
+
+/** Everything that depends on who asks. */
+async function readAll() {
+  await loadDomains();
+  await refreshHistory();
+  drawExamples();
+  draw();
+}
+
+whenSomebodyElse(() => {
+  page.domain = null;
+  page.schemas.clear();
+  forgetKnowledge();
+  forgetHistory();
+  refreshHealth();
+  return readAll();
+});
+
 drawHistory();
-loadDomains();
-refreshHealth();
+if (await whoAmI()) {
+  refreshHealth();
+  await loadDomains();
+  await refreshHistory();
+  begin();
+  drawExamples();
+} else {
+  begin();
+  refreshHealth();
+  openSignIn();
+}
 setInterval(() => { if (!document.hidden) refreshHealth(); }, HEALTH_EVERY);

@@ -1,34 +1,46 @@
 // Asking: one question at a time, and no way out of it that leaves the page waiting.
 
-import { byId, cut, duration, el, fill, list, text } from "./dom.js";
+import { changeHeaders } from "./api.js";
+import { byId, cut, duration, el, fill } from "./dom.js";
 import { ENDINGS, endingOf, resultNodes, tagOf } from "./endings.js";
 import { refreshHealth } from "./health.js";
-
-export const page = {
-  domain: null,
-  several: false,
-  schemas: new Map(),
-  entries: [],
-  shown: null,
-  running: null,
-  follows: null,
-};
+import { drawHistory, refreshHistory } from "./history.js";
+import { hashOf, replace, visible } from "./router.js";
+import { lockOut } from "./session.js";
+import { announce, page } from "./state.js";
+import { Steps, drawSteps } from "./steps.js";
+import { eventsOf } from "./stream.js";
 
 const PROBE_AFTER = 8000;
 const PROBE_EVERY = 5000;
 const PROBES_LOST = 3;
+/** A server that lives but says nothing about this ask for so long has lost it: on a stream, which it keeps open by comments, and without one. */
+const SILENCE = { stream: 60000, whole: 300000 };
 
-export function announce(message) {
-  byId("status").textContent = message;
-}
+const SENTENCES = {
+  stopped: "You stopped this question. The server was told, and cancels its query.",
+  gone: "The connection to the server was lost before it answered. Is it still running?",
+  silent: "The server lives, but has said nothing about this question for a long time. The page no longer waits.",
+  cut: "The server ended its report before the answer came: it was stopped or restarted. Nothing is lost; ask again.",
+};
+
+const without = (kind) => ({ kind: kind in ENDINGS ? kind : "gone", sentence: SENTENCES[kind], record: {} });
 
 /** While an ask is under way: shows the time, and asks whether the server still lives, so that a dead line ends the wait. */
 function watch(run) {
-  const tick = setInterval(() => { byId("elapsed").textContent = duration(performance.now() - run.begun); }, 200);
+  const give = (why) => {
+    run.why ??= why;
+    run.controller.abort();
+  };
+  const tick = setInterval(() => {
+    const now = performance.now();
+    byId("elapsed").textContent = duration(now - run.begun);
+    if (now - run.heard > (run.streamed ? SILENCE.stream : SILENCE.whole)) give("silent");
+  }, 200);
   let lost = 0;
   let probing = false;
   const probe = setInterval(async () => {
-    if (probing || performance.now() - run.begun < PROBE_AFTER) return;
+    if (probing || performance.now() - run.heard < PROBE_AFTER) return;
     probing = true;
     try {
       await fetch("/livez", { cache: "no-store", signal: AbortSignal.timeout(PROBE_EVERY) });
@@ -39,10 +51,7 @@ function watch(run) {
     probing = false;
     if (page.running !== run) return;
     byId("working-note").textContent = lost > 0 ? "The server does not answer at the moment." : "";
-    if (lost >= PROBES_LOST) {
-      run.why = "gone";
-      run.controller.abort();
-    }
+    if (lost >= PROBES_LOST) give("gone");
   }, PROBE_EVERY);
   return () => {
     clearInterval(tick);
@@ -57,28 +66,49 @@ function showWorking(run) {
   byId("send").disabled = working;
   byId("elapsed").textContent = "";
   byId("working-note").textContent = "";
+  byId("steps").replaceChildren();
   if (!working) return;
-  byId("working-question").textContent = run.request.question;
+  byId("working-question").textContent = run.request.choice ?? run.request.question;
   byId("result").hidden = true;
   byId("examples").hidden = true;
   announce("Working.");
 }
 
+/** Reads the stages as they come, then the one event that ends them. */
+async function followStages(run, response) {
+  for await (const { event, data } of eventsOf(response, () => { run.heard = performance.now(); })) {
+    if (event === "answer") return endingOf(response, data);
+    if (event === "problem") return endingOf(response, data, true);
+    let said;
+    try { said = JSON.parse(data); } catch { continue; }
+    const line = run.steps.take(event, said ?? {}, performance.now() - run.begun);
+    drawSteps(run.steps, byId("steps"));
+    if (line) announce(line.code ? `${line.word}: ${line.code.replaceAll("_", " ")}` : line.word);
+  }
+  return without("cut");
+}
+
 async function send(run) {
   const response = await fetch("/api/ask", {
     method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
+    headers: { "content-type": "application/json", accept: "text/event-stream, application/json;q=0.5", ...changeHeaders() },
     body: JSON.stringify(run.request),
     signal: run.controller.signal,
     cache: "no-store",
+    credentials: "same-origin",
   });
-  return endingOf(response, await response.text());
+  run.heard = performance.now();
+  if (response.status === 401) lockOut();
+  const streamed = response.ok && /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+  run.streamed = streamed;
+  return streamed ? followStages(run, response) : endingOf(response, await response.text());
 }
 
 /** One ask from beginning to end. Every way out of it leaves an ending on the screen. */
 export async function ask(request) {
   if (page.running) return;
-  const run = { request, controller: new AbortController(), begun: performance.now(), why: null, focused: document.activeElement };
+  const begun = performance.now();
+  const run = { request, controller: new AbortController(), begun, heard: begun, why: null, streamed: false, steps: new Steps(), focused: document.activeElement };
   page.running = run;
   clearFieldError();
   showWorking(run);
@@ -87,19 +117,19 @@ export async function ask(request) {
   try {
     ending = await send(run);
   } catch (error) {
-    if (run.why === "stopped") {
-      ending = { kind: "stopped", sentence: "You stopped this question. The server was told, and cancels its query.", record: {} };
-    } else {
-      ending = { kind: "gone", sentence: "The connection to the server was lost before it answered. Is it still running?", record: {} };
-      if (run.why === null && error?.name !== "TypeError") console.error(error);
-    }
+    ending = without(run.why ?? "gone");
+    if (run.why === null && error?.name !== "TypeError") console.error(error);
   } finally {
     unwatch();
     page.running = null;
   }
+  // What is left open of the stream, such as after its last event, is let go of.
+  run.controller.abort();
+  const elapsed = performance.now() - begun;
+  run.steps.end(elapsed);
   const left = [byId("stop"), document.body, null].includes(document.activeElement);
   showWorking(null);
-  const entry = { request, ending, elapsed: performance.now() - run.begun, at: new Date() };
+  const entry = { request, ending, elapsed, at: new Date(), steps: run.steps };
   page.entries.unshift(entry);
   show(entry);
   if (left) focusAfter(run);
@@ -108,6 +138,7 @@ export async function ask(request) {
   if (ending.code === "unknown-ask") endFollowing();
   if (ending.kind === "answered" && document.activeElement === byId("question") && byId("question").value.trim() === request.question) byId("question").select();
   if (ending.kind === "gone" || ending.kind === "failed") refreshHealth();
+  else refreshHistory();
 }
 
 /** Gives the keyboard back where it was: a button that is gone or was disabled meanwhile has lost it. */
@@ -140,6 +171,8 @@ export function show(entry) {
   fill(result, {}, nodes);
   result.hidden = false;
   byId("examples").hidden = true;
+  const id = entry.ending.record.ask_id;
+  if (visible("ask")) replace(hashOf("ask", id ? [id] : []));
   drawHistory();
 }
 
@@ -191,21 +224,4 @@ export function edit(entry) {
 export function grow() {
   const area = byId("question");
   area.rows = Math.min(Math.max(area.value.split("\n").length, Math.ceil(area.value.length / 90), 2), 10);
-}
-
-export function drawHistory() {
-  byId("history-count").textContent = text(page.entries.length);
-  byId("history-empty").hidden = page.entries.length > 0;
-  byId("history-list").replaceChildren(...page.entries.map((entry) =>
-    el("li", {}, el("button", { type: "button", "aria-current": entry === page.shown ? "true" : null, click: () => open(entry) },
-      el("span", { class: "history-question" }, cut(entry.request.choice ?? entry.request.question, 140)),
-      el("span", { class: "history-line" }, tagOf(entry.ending.kind), page.several && el("span", {}, text(entry.request.domain)),
-        el("span", {}, duration(entry.elapsed)), el("time", { datetime: entry.at.toISOString() }, entry.at.toLocaleTimeString()))))));
-}
-
-export function open(entry) {
-  if (page.running) return;
-  show(entry);
-  byId("result").scrollIntoView({ block: "nearest" });
-  announce(`Shown again: ${cut(entry.request.question, 120)}`);
 }

@@ -68,7 +68,7 @@ function ticksOf(low, high, wanted) {
 const describePoint = (point) =>
   `${pointLabel(point.label)}: ${point.raw === null ? "NULL" : grouped(text(point.raw))}`;
 
-function barChart({ points }, width) {
+function barChart({ points, label, number }, width) {
   const step = points.length > 24 ? 20 : 26;
   const valueOf = (point) => (point.raw === null ? "NULL" : width < 480 ? compact(point.value) : grouped(text(point.raw)));
   const widthOf = (some) => Math.max(0, ...some.map((point) => valueOf(point).length)) * 7.2 + 10;
@@ -81,12 +81,15 @@ function barChart({ points }, width) {
   const room = Math.max(width - left - before - after, 40);
   const origin = left + before;
   const x = (value) => origin + ((value - low) / (high - low)) * room;
-  const height = points.length * step + 4;
+  const head = 22;
+  const height = points.length * step + head + 4;
   return svg(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart" },
+    svg("text", { x: left - 8, y: 9, "text-anchor": "end", class: "chart-title" }, cut(text(label.name), Math.max(Math.floor((left - 10) / 6.5), 3))),
+    svg("text", { x: x(0), y: 9, "text-anchor": x(0) > width / 2 ? "end" : "start", class: "chart-title" }, cut(text(number.name), 40)),
     points.map((point, index) => {
-      const middle = index * step + step / 2 + 2;
+      const middle = head + index * step + step / 2 + 2;
       const value = point.value ?? 0;
       const [from, to] = [Math.min(x(0), x(value)), Math.max(x(0), x(value))];
       const below = value < 0;
@@ -101,12 +104,12 @@ function barChart({ points }, width) {
           valueOf(point)),
       );
     }),
-    svg("line", { x1: x(0), x2: x(0), y1: 0, y2: height, class: "chart-axis" }),
+    svg("line", { x1: x(0), x2: x(0), y1: head, y2: height, class: "chart-axis" }),
   );
 }
 
-function lineChart({ points }, width) {
-  const height = 240;
+function lineChart({ points, label, number }, width) {
+  const height = 270;
   const values = points.map((point) => point.value).filter((value) => value !== null);
   let [low, high] = [Math.min(...values), Math.max(...values)];
   // Nothing is exaggerated: the axis starts at zero unless that would flatten all there is to see.
@@ -114,7 +117,7 @@ function lineChart({ points }, width) {
   const ticks = ticksOf(low, high, 4);
   [low, high] = [ticks[0], ticks.at(-1)];
   const left = Math.max(...ticks.map((tick) => compact(tick).length)) * 7.2 + 14;
-  const [right, top, bottom] = [24, 12, 30];
+  const [right, top, bottom] = [24, 26, 46];
   const [first, last] = [points[0].at, points.at(-1).at];
   const x = (at) => left + ((at - first) / (last - first)) * (width - left - right);
   const y = (value) => height - bottom - ((value - low) / (high - low)) * (height - top - bottom);
@@ -137,8 +140,10 @@ function lineChart({ points }, width) {
       svg("text", { x: left - 8, y: y(tick), "text-anchor": "end", class: "chart-value" }, compact(tick)),
     ]),
     labels.map((point) => svg("text", {
-      x: Math.min(Math.max(x(point.at), labelWidth / 2 - 8), width - labelWidth / 2 + 8), y: height - 12, "text-anchor": "middle", class: "chart-label",
+      x: Math.min(Math.max(x(point.at), labelWidth / 2 - 8), width - labelWidth / 2 + 8), y: height - 30, "text-anchor": "middle", class: "chart-label",
     }, nameOf(point))),
+    svg("text", { x: left, y: 8, class: "chart-title" }, cut(text(number.name), 60)),
+    svg("text", { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle", class: "chart-title" }, cut(text(label.name), 60)),
     runs.map((run) => svg("polyline", { points: run.map((point) => `${x(point.at)},${y(point.value)}`).join(" "), class: "chart-line" })),
     points.filter((point) => point.value !== null).map((point) =>
       svg("g", { class: "chart-point" },

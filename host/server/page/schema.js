@@ -1,19 +1,14 @@
 // Domains, the schema beside the question, and questions to begin with.
 
-import { grow, open, page, submit } from "./asking.js";
+import { call } from "./api.js";
+import { grow, submit } from "./asking.js";
 import { DATE_TYPE, byId, el, grouped, list, plural, text } from "./dom.js";
-
-async function getJson(address) {
-  const response = await fetch(address, { cache: "no-store", headers: { accept: "application/json" } });
-  const body = await response.json();
-  if (!response.ok) throw new Error(text(body?.detail) || `HTTP ${response.status}`);
-  return body;
-}
+import { page } from "./state.js";
 
 export async function loadDomains() {
   let domains;
   try {
-    const body = await getJson("/api/domains");
+    const body = await call("/api/domains");
     domains = list(body.domains);
   } catch (error) {
     byId("domain-only").textContent = "could not be read";
@@ -25,8 +20,9 @@ export async function loadDomains() {
   select.replaceChildren(...domains.map((domain) => el("option", { value: domain.domain, title: domain.description }, domain.title || domain.domain)));
   select.hidden = !page.several;
   byId("domain-only").textContent = page.several ? "" : domains[0]?.title || domains[0]?.domain || "none is loaded";
-  page.examples = new Map(domains.map((domain) => [domain.domain, list(domain.examples)]));
-  page.domain = domains[0]?.domain ?? null;
+  page.domains = new Map(domains.map((domain) => [domain.domain, domain]));
+  if (!page.domains.has(page.domain)) page.domain = domains[0]?.domain ?? null;
+  select.value = page.domain ?? "";
   await loadSchema();
 }
 
@@ -38,7 +34,7 @@ export async function loadSchema() {
   const name = page.domain;
   if (!name) return;
   try {
-    if (!page.schemas.has(name)) page.schemas.set(name, await getJson(`/api/schema?domain=${encodeURIComponent(name)}`));
+    if (!page.schemas.has(name)) page.schemas.set(name, await call(`/api/schema?domain=${encodeURIComponent(name)}`));
   } catch (error) {
     if (page.domain === name) byId("schema-tables").replaceChildren(failure(`The schema could not be read: ${error.message}`, loadSchema));
     return;
@@ -106,7 +102,7 @@ export function drawSchema() {
 
 /** Questions to begin with: the domain's own, or what its largest tables suggest. */
 function exampleQuestions() {
-  const own = page.examples?.get(page.domain) ?? [];
+  const own = list(page.domains.get(page.domain)?.examples);
   if (own.length > 0) return own.slice(0, 6).map(text);
   const tables = list(page.schemas.get(page.domain)?.tables).filter((table) => table.in_use !== false && /^[a-z_]+$/i.test(text(table.name)));
   tables.sort((one, other) => (other.row_estimate ?? 0) - (one.row_estimate ?? 0));
@@ -118,10 +114,10 @@ function exampleQuestions() {
   return questions;
 }
 
-function drawExamples() {
+export function drawExamples() {
   const questions = exampleQuestions();
   const box = byId("examples");
   box.replaceChildren(...questions.map((question) =>
     el("button", { type: "button", class: "example", click: () => { byId("question").value = question; grow(); submit(); } }, question)));
-  box.hidden = questions.length === 0 || page.entries.length > 0 || page.running !== null;
+  box.hidden = questions.length === 0 || page.shown !== null || page.running !== null;
 }

@@ -1,7 +1,7 @@
 // SQL as it is shown: tokens, colours, line breaks on the screen only, copied as it was.
 
-import { announce } from "./asking.js";
-import { el, text } from "./dom.js";
+import { el } from "./dom.js";
+import { announce } from "./state.js";
 
 const KEYWORDS = new Set(
   `all and any array as asc between both by case cast collate cross current_date current_time current_timestamp cube
@@ -93,7 +93,8 @@ export function sqlNodes(sql) {
   });
 }
 
-function copyButton(value, label) {
+/** Copies what `value` gives at the moment of the click. */
+export function copyButton(value, label) {
   const button = el("button", { type: "button", class: "quiet", "aria-label": label }, "Copy");
   const tell = (word) => {
     button.textContent = word;
@@ -101,8 +102,8 @@ function copyButton(value, label) {
     setTimeout(() => { button.textContent = "Copy"; }, 1600);
   };
   button.addEventListener("click", () => {
-    const copied = navigator.clipboard?.writeText(value) ?? Promise.reject(new Error("no clipboard"));
-    copied.then(() => tell("Copied"), () => tell(copyBySelection(value) ? "Copied" : "Not allowed"));
+    const copied = navigator.clipboard?.writeText(value()) ?? Promise.reject(new Error("no clipboard"));
+    copied.then(() => tell("Copied"), () => tell(copyBySelection(value()) ? "Copied" : "Not allowed"));
   });
   return button;
 }
@@ -118,13 +119,4 @@ function copyBySelection(value) {
   area.remove();
   focused?.focus();
   return copied;
-}
-
-export function sqlBlock(sql, title) {
-  return el(
-    "section",
-    { class: "block sql", "aria-label": title },
-    el("div", { class: "block-head" }, el("h3", {}, title), copyButton(sql, `Copy ${title}`)),
-    el("pre", { tabindex: "0", "aria-label": title }, el("code", {}, sqlNodes(sql))),
-  );
 }

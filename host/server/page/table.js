@@ -1,6 +1,5 @@
 // The result as a table, and as a CSV file.
 
-import { open, show } from "./asking.js";
 import {
     NUMBER_TYPE, asText, cut, el, grouped, list, numberNodes, plural, text, wantsSeparators,
 } from "./dom.js";

@@ -14,18 +14,39 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
 
 /// Name, type and text of each file under `/page/`.
-const FILES: [(&str, &str, &str); 10] = [
-    ("app.css", "text/css; charset=utf-8", include_str!("../../page/app.css")),
+const FILES: [(&str, &str, &str); 30] = [
+    ("base.css", STYLE, include_str!("../../page/base.css")),
+    ("ask.css", STYLE, include_str!("../../page/ask.css")),
+    ("desk.css", STYLE, include_str!("../../page/desk.css")),
+    ("api.js", SCRIPT, include_str!("../../page/api.js")),
     ("app.js", SCRIPT, include_str!("../../page/app.js")),
     ("asking.js", SCRIPT, include_str!("../../page/asking.js")),
+    ("attempts.js", SCRIPT, include_str!("../../page/attempts.js")),
+    ("author.js", SCRIPT, include_str!("../../page/author.js")),
     ("chart.js", SCRIPT, include_str!("../../page/chart.js")),
+    ("components.js", SCRIPT, include_str!("../../page/components.js")),
+    ("diff.js", SCRIPT, include_str!("../../page/diff.js")),
     ("dom.js", SCRIPT, include_str!("../../page/dom.js")),
+    ("editor.js", SCRIPT, include_str!("../../page/editor.js")),
     ("endings.js", SCRIPT, include_str!("../../page/endings.js")),
+    ("evals.js", SCRIPT, include_str!("../../page/evals.js")),
+    ("feedback.js", SCRIPT, include_str!("../../page/feedback.js")),
     ("health.js", SCRIPT, include_str!("../../page/health.js")),
+    ("history.js", SCRIPT, include_str!("../../page/history.js")),
+    ("item.js", SCRIPT, include_str!("../../page/item.js")),
+    ("knowledge.js", SCRIPT, include_str!("../../page/knowledge.js")),
+    ("plot.js", SCRIPT, include_str!("../../page/plot.js")),
+    ("router.js", SCRIPT, include_str!("../../page/router.js")),
     ("schema.js", SCRIPT, include_str!("../../page/schema.js")),
+    ("session.js", SCRIPT, include_str!("../../page/session.js")),
     ("sql.js", SCRIPT, include_str!("../../page/sql.js")),
+    ("state.js", SCRIPT, include_str!("../../page/state.js")),
+    ("stats.js", SCRIPT, include_str!("../../page/stats.js")),
+    ("steps.js", SCRIPT, include_str!("../../page/steps.js")),
+    ("stream.js", SCRIPT, include_str!("../../page/stream.js")),
     ("table.js", SCRIPT, include_str!("../../page/table.js")),
 ];
 
