@@ -9,6 +9,7 @@
 pub mod class;
 pub mod curated;
 pub mod degrade;
+pub mod drift;
 pub mod exposure;
 mod guess;
 pub mod index;
