@@ -75,6 +75,8 @@ struct Lesson {
     answer: Answer,
     request: AskRequest,
     surface: Surface,
+    /// Whether row policies answered to somebody in particular: then it teaches nothing that everybody is told.
+    private: bool,
     domain: Arc<Domain>,
     clock: Clock,
     runtime: Runtime,
@@ -110,10 +112,10 @@ impl Learning {
             let ask = lesson.answer.ask_id;
             let work = async {
                 lesson.logged(&log).await?;
-                if options.examples {
+                if options.examples && !lesson.private {
                     lesson.propose(&distill).await?;
                 }
-                if options.lessons {
+                if options.lessons && !lesson.private {
                     lesson.distil(&distill).await?;
                 }
                 Ok::<(), StoreError>(())
@@ -160,8 +162,8 @@ impl Lesson {
             domain: domain.name(),
             tool: SignalTool::Ask,
             ask: Some(answer.ask_id),
-            question: Some(answer.question.as_str()),
-            sql: answer.sql.as_deref(),
+            question: Some(answer.question.as_str()).filter(|_| !self.private),
+            sql: answer.sql.as_deref().filter(|_| !self.private),
             tables: &answer.tables_used,
             outcome: answer.outcome.as_str(),
             error_types: &errors,
@@ -294,6 +296,7 @@ impl crate::host::Host {
             answer: without_rows(answer),
             request: request.clone(),
             surface: asker.surface,
+            private: asker.identity.is_some(),
             domain: Arc::clone(domain),
             clock,
             runtime: self.runtime().clone(),
