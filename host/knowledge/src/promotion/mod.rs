@@ -3,6 +3,8 @@
 //! Evidence shape, the adapter's veto, near-duplicate with what is curated, then the decision: of a person, a model, a
 //! replay, or by rule. What the gate wants of other rooms are traits it owns; it writes nothing itself, [`pass`] does.
 
+pub mod decay;
+mod names;
 mod near;
 pub mod pass;
 mod replayed;
@@ -10,13 +12,15 @@ mod shape;
 
 use std::pin::Pin;
 
+use airlock_types::Catalogue;
 use serde_json::{Value, json};
 
 use crate::store::{Candidate, CandidateState, Content, ItemId, Mode};
 
+pub use names::{Removed, unknown_name};
 pub use near::{Known, Near, Nearness};
 pub use replayed::{CaseReplay, Grade, REPEATS, Replayed, Ruling};
-pub use shape::{SqlCheck, Unshaped, sql_fragments, well_shaped};
+pub use shape::{SqlCheck, Unshaped, sql_fragments, sql_texts, well_shaped};
 
 /// Cosine from which a candidate is nearly the same as what is curated.
 pub const THRESHOLD: f64 = 0.90;
@@ -127,6 +131,8 @@ impl Ruled {
 pub struct Gate<'a> {
     /// Whether SQL may run in the domain.
     pub sql: &'a SqlCheck<'a>,
+    /// The relations of the domain.
+    pub catalogue: &'a Catalogue,
     /// The domain's own rules.
     pub veto: &'a dyn Veto,
     /// What is curated, to compare with.
@@ -140,9 +146,8 @@ pub struct Gate<'a> {
 impl Gate<'_> {
     /// Rules on a candidate. Nothing is written.
     pub async fn rule(&self, candidate: &Candidate) -> Ruled {
-        if let Err(Unshaped(why)) =
-            well_shaped(&candidate.content, candidate.origin, &candidate.evidence, self.sql)
-        {
+        let Candidate { content, origin, evidence, .. } = candidate;
+        if let Err(Unshaped(why)) = well_shaped(content, *origin, evidence, self.sql, self.catalogue) {
             return Ruled::by_gate(Verdict::Reject, "shape", why);
         }
         match self.veto.judge(&candidate.content).await {

@@ -1,8 +1,9 @@
 //! The shape of a candidate and of its evidence: what is looked at before anybody's opinion.
 
-use airlock_types::ErrorType;
+use airlock_types::{Catalogue, ErrorType};
 use serde_json::Value;
 
+use super::names::unknown_name;
 use crate::store::{Content, Origin};
 
 /// Whether a text may run in the domain; the reason when it may not.
@@ -18,7 +19,7 @@ const STATEMENTS: [&str; 15] = [
     "truncate", "grant", "copy", "do",
 ];
 
-/// Whether a candidate can be kept, its SQL may run, and its evidence is what its origin must bring.
+/// Whether a candidate can be kept, its SQL may run, what it names is there, and its evidence is what its origin must bring.
 ///
 /// # Errors
 /// With the field and the reason.
@@ -27,6 +28,7 @@ pub fn well_shaped(
     origin: Origin,
     evidence: &Value,
     sql: &SqlCheck<'_>,
+    catalogue: &Catalogue,
 ) -> Result<(), Unshaped> {
     content.check().map_err(|error| Unshaped(error.to_string()))?;
     let runs = |field: &str, text: &str| {
@@ -52,6 +54,9 @@ pub fn well_shaped(
                 runs("sql", text)?;
             }
         }
+    }
+    if let Some(unknown) = unknown_name(content, catalogue) {
+        return Err(Unshaped(unknown));
     }
     let named = |field: &str| match evidence.get(field) {
         Some(Value::String(text)) => !text.trim().is_empty(),
@@ -85,6 +90,18 @@ pub fn sql_fragments(text: &str) -> Vec<&str> {
         fragments.push(whole);
     }
     fragments
+}
+
+/// Every SQL that an item holds.
+#[must_use]
+pub fn sql_texts(content: &Content) -> Vec<&str> {
+    match content {
+        Content::Example(example) => vec![example.sql.as_str()],
+        Content::Lesson(lesson) => sql_fragments(&lesson.text),
+        Content::Golden(golden) => {
+            golden.sql.iter().chain(&golden.accepted_sql).map(String::as_str).collect()
+        }
+    }
 }
 
 fn strip_language(fragment: &str) -> &str {
@@ -165,11 +182,12 @@ mod tests {
             (lesson("Revenue is net."), Origin::Distilled, json!({"ask": "a", "positive": ["x"]}), None),
             (lesson("Use `select 1 from secret`."), Origin::Imported, json!({"file": "r.md"}), Some("text")),
             (lesson("Use `secret` and no `select`."), Origin::Imported, json!({"file": "r.md"}), None),
+            (lesson("Sum the column `net`."), Origin::Person, json!({}), Some("does not have")),
             (lesson("a\u{202e}b"), Origin::Person, json!({}), Some("bidirectional")),
             (lesson("Revenue is net."), Origin::Adapter, json!({"component": ""}), Some("component")),
             (lesson("Revenue is net."), Origin::Mined, json!({"signals": []}), Some("signals")),
         ] {
-            match (well_shaped(&content, origin, &evidence, &sql), want) {
+            match (well_shaped(&content, origin, &evidence, &sql, &Catalogue::default()), want) {
                 (Ok(()), None) => {}
                 (Err(Unshaped(why)), Some(want)) => assert!(why.contains(want), "{why}"),
                 (got, want) => panic!("{content:?}: {got:?}, wanted {want:?}"),

@@ -84,7 +84,9 @@ async fn ruled(rules: &Rules, decider: Decider<'_>, curated: Vec<Content>, new: 
     };
     let curated = curated.into_iter().map(|content| (Known::Item(ItemId::now()), content)).collect();
     let near = Nearness::new(curated, None).await;
-    Gate { sql: &sql, veto: rules, near, threshold: THRESHOLD, decider }.rule(new).await
+    let catalogue = Catalogue::default();
+    let gate = Gate { sql: &sql, catalogue: &catalogue, veto: rules, near, threshold: THRESHOLD, decider };
+    gate.rule(new).await
 }
 
 #[tokio::test]

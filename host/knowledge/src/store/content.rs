@@ -72,6 +72,22 @@ pub enum ContentError {
     },
 }
 
+impl ContentError {
+    /// The field that it is about.
+    #[must_use]
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::Question(_) => "question",
+            Self::Empty { field }
+            | Self::TooLong { field, .. }
+            | Self::Hidden { field, .. }
+            | Self::TooMany { field, .. }
+            | Self::Sql { field, .. }
+            | Self::Wrong { field, .. } => field,
+        }
+    }
+}
+
 /// A question and the SQL that answers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

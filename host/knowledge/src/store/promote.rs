@@ -5,6 +5,7 @@
 //! other. Who loses the connection at the commit looks again: the decision was made wholly or not at all.
 
 mod decide;
+mod fared;
 mod list;
 
 use std::sync::Arc;
@@ -184,6 +185,8 @@ pub(super) const CURATED: &str =
 
 /// Every decision waits for the one before it.
 const WRITERS: &str = "SELECT pg_advisory_xact_lock(7302, 0)";
+/// One host runs a schedule, in the whole store.
+const SCHEDULE: &str = "SELECT pg_try_advisory_lock(7304, 0)";
 /// One pass at a time, in the whole store.
 const PASS: &str = "SELECT pg_try_advisory_lock(7303, 0)";
 
@@ -196,6 +199,11 @@ pub struct Promote {
 /// The one promotion pass under way. Others may begin when it is dropped, or its host is gone.
 pub struct Pass {
     line: Line,
+}
+
+/// The turn of one host to run a schedule, until it is dropped.
+pub struct OneHost {
+    _line: Line,
 }
 
 impl Pass {
@@ -224,6 +232,17 @@ impl Promote {
         let row = line.client.query_one(PASS, &[]).await;
         let row = row.map_err(|error| StoreError::of(self.pool.duty, &error))?;
         if row.get(0) { Ok(Pass { line }) } else { Err(StoreError::PassRunning) }
+    }
+
+    /// Takes the turn to run a schedule; `None` when another host has it.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn scheduled(&self) -> Result<Option<OneHost>, StoreError> {
+        let line = self.pool.line().await?;
+        let row = line.client.query_one(SCHEDULE, &[]).await;
+        let row = row.map_err(|error| StoreError::of(self.pool.duty, &error))?;
+        Ok(row.get::<_, bool>(0).then_some(OneHost { _line: line }))
     }
 
     /// Begins a transaction that writes. Only one is under way in the store.

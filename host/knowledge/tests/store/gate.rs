@@ -30,7 +30,9 @@ async fn ruled(
     let sql = |text: &str| if text.contains("secret") { Err("unknown table".to_owned()) } else { Ok(()) };
     let known = curated.iter().map(|(id, content)| (Known::Item(*id), content.clone())).collect();
     let near = Nearness::new(known, None).await;
-    let mut gate = Gate { sql: &sql, veto: &Silent, near, threshold: THRESHOLD, decider: Decider::Auto };
+    let (catalogue, decider) = (airlock_types::Catalogue::default(), Decider::Auto);
+    let mut gate =
+        Gate { sql: &sql, catalogue: &catalogue, veto: &Silent, near, threshold: THRESHOLD, decider };
     let options = PassOptions { dry_run, who: "a schedule".to_owned(), limit: 100 };
     pass::run(promote, &shop(), &mut gate, &options, |_, _| {}).await
 }
