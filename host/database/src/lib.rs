@@ -32,6 +32,7 @@ pub use catalogue::Scope;
 pub use checks::{Check, CheckOutcome};
 pub use connection_string::ConnectionString;
 pub use error::DatabaseError;
+pub use pool::Connections;
 pub use run::{Identity, IdentityError, ResultSet, RunOptions, Timed};
 pub use source::{Source, SourceConfig};
 pub use wire::ServerError;

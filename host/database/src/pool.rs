@@ -22,6 +22,17 @@ const LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// How often a server is asked whether a statement whose connection is gone still runs.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// The connections of a source, as they are at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connections {
+    /// At most.
+    pub size: usize,
+    /// In use, or busy ending what was cancelled.
+    pub taken: usize,
+    /// Open and free.
+    pub idle: usize,
+}
+
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
@@ -129,6 +140,13 @@ impl Pool {
     pub(crate) fn adopt(self: &Arc<Self>, backend: Backend) {
         let (pool, orphan) = (Arc::clone(self), self.orphans.count());
         tokio::spawn(async move { pool.watch(&backend, None, Some(orphan), None).await });
+    }
+
+    /// The connections and who has them.
+    pub(crate) fn connections(&self) -> Connections {
+        let free = self.permits.available_permits();
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
+        Connections { size: self.limits.size, taken: self.limits.size.saturating_sub(free), idle }
     }
 
     /// Places nobody holds.

@@ -10,7 +10,7 @@ use crate::connection_string::ConnectionString;
 use crate::error::DatabaseError;
 use crate::exchange::{Begin, Limits, Rows, exchange};
 use crate::orphans::{self, left_behind};
-use crate::pool::{Pool, PoolLimits};
+use crate::pool::{Connections, Pool, PoolLimits};
 use crate::result_types::ResultTypes;
 use crate::settings::Settings;
 use crate::wire::Step;
@@ -154,6 +154,12 @@ impl Source {
     #[must_use]
     pub fn orphans(&self) -> usize {
         self.0.pool.orphans().running()
+    }
+
+    /// The connections and how many of them are in use.
+    #[must_use]
+    pub fn connections(&self) -> Connections {
+        self.0.pool.connections()
     }
 
     /// What runs longer than this on the server was given up by somebody.

@@ -105,7 +105,7 @@ pub async fn run(
     let (mut done, of) = (graded.len(), questions.len() * modes.len());
     let stages = host.registry().current();
     let runners: BTreeMap<&DomainName, Runner<'_>> =
-        domains.iter().map(|(name, domain)| (name, Runner::new(host, domain))).collect();
+        domains.iter().map(|(name, domain)| (name, Runner::new(host, domain).observed())).collect();
     for (at, asked) in questions.iter().enumerate() {
         let Some(runner) = runners.get(&asked.domain) else { continue };
         let mut case = asked.case.case.clone();

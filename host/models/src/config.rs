@@ -40,6 +40,18 @@ pub enum ProviderKind {
     Recorded,
 }
 
+impl ProviderKind {
+    /// The word in the configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenaiCompatible => "openai-compatible",
+            Self::Anthropic => "anthropic",
+            Self::Recorded => "recorded",
+        }
+    }
+}
+
 /// One endpoint.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -82,6 +82,12 @@ pub enum ModelError {
         /// Where it was looked for.
         folder: String,
     },
+    /// There was no reply when this was recorded.
+    #[error("{message}")]
+    Recorded {
+        /// Why there was none.
+        message: String,
+    },
     /// A recorded reply cannot be read or written.
     #[error("the recorded reply {file} cannot be used: {why}")]
     Recording {
@@ -101,6 +107,23 @@ impl ModelError {
     #[must_use]
     pub const fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut { .. })
+    }
+
+    /// The kind in a word, for metrics and traces.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::NotConfigured { .. } => "not_configured",
+            Self::Unreachable { .. } => "unreachable",
+            Self::TimedOut { .. } => "timeout",
+            Self::Busy { .. } => "busy",
+            Self::QuotaSpent { .. } => "quota_spent",
+            Self::Answered { .. } => "answered_error",
+            Self::Unreadable { .. } => "unreadable",
+            Self::NotRecorded { .. } => "not_recorded",
+            Self::Recorded { .. } => "recorded",
+            Self::Recording { .. } => "recording",
+        }
     }
 
     /// Whether another provider may do better than this one.

@@ -9,6 +9,7 @@ pub mod config;
 pub mod embed;
 mod error;
 mod key;
+mod meter;
 mod models;
 pub mod price;
 mod provider;
@@ -19,4 +20,6 @@ pub use config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind, RoleCo
 pub use embed::{EmbedError, Embedder, EmbedderConfig, EmbedderHealth, EmbeddingCache, FileCache};
 pub use error::ModelError;
 pub use key::Key;
+pub use meter::Usage;
 pub use models::{Call, Models, Reply, Role, Shape};
+pub use recorded::Exchanged;

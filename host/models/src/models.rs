@@ -10,9 +10,10 @@ use airlock_types::ask::Tokens;
 use crate::config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind};
 use crate::error::ModelError;
 use crate::key::Key;
+use crate::meter::{Meter, Usage};
 use crate::price::Prices;
 use crate::provider::{Attempt, Endpoint, Prompt, Protocol, Provider, Raw};
-use crate::recorded::Replies;
+use crate::recorded::{Exchanged, Replies};
 use crate::reply;
 
 /// What a model is wanted for.
@@ -90,6 +91,8 @@ pub struct Reply {
     pub cost: Option<f64>,
     /// The model that answered.
     pub model: String,
+    /// Requests that it took, retries and spare providers included.
+    pub requests: u32,
     /// From request to reply, retries included.
     pub took: Duration,
 }
@@ -127,6 +130,7 @@ pub struct Models {
     deadline: Duration,
     /// Where exchanges are kept.
     record: Option<Replies>,
+    meter: Meter,
 }
 
 /// Requests for one reply from one provider before it is called busy.
@@ -161,7 +165,24 @@ impl Models {
             roles.insert(parsed, cast);
         }
         let record = config.record.as_deref().map(Replies::of);
-        Ok(Self { roles, prices: config.prices.clone(), deadline, record })
+        Ok(Self { roles, prices: config.prices.clone(), deadline, record, meter: Meter::default() })
+    }
+
+    /// What was said during one ask, in place of the models that said it; without a model, none.
+    #[must_use]
+    pub fn replaying(model: Option<&str>, exchanges: &[Exchanged]) -> Self {
+        let voice = Voice::Recorded(Arc::new(Replies::of_ask(exchanges)));
+        let roles = model.map(|model| {
+            let first = Seat { voice, model: model.to_owned() };
+            (Role::Reasoning, Cast { first, spare: None, max_output_tokens: u32::MAX })
+        });
+        Self {
+            roles: roles.into_iter().collect(),
+            prices: Prices::default(),
+            deadline: Duration::from_secs(60),
+            record: None,
+            meter: Meter::default(),
+        }
     }
 
     /// Whether there is any model at all.
@@ -174,6 +195,18 @@ impl Models {
     #[must_use]
     pub fn model(&self, role: Role) -> Option<&str> {
         self.cast(role).map(|cast| cast.first.model.as_str())
+    }
+
+    /// The protocol that the model of a role is asked by.
+    #[must_use]
+    pub fn provider(&self, role: Role) -> Option<ProviderKind> {
+        self.cast(role).map(|cast| cast.first.voice.kind())
+    }
+
+    /// What was asked of each model since the start.
+    #[must_use]
+    pub fn usage(&self) -> BTreeMap<String, Usage> {
+        self.meter.read()
     }
 
     fn cast(&self, role: Role) -> Option<&Cast> {
@@ -190,10 +223,17 @@ impl Models {
     /// [`ModelError`]; each is infrastructure.
     pub async fn ask(&self, call: &Call) -> Result<Reply, ModelError> {
         let cast = self.cast(call.role).ok_or(ModelError::NotConfigured { role: call.role.as_str() })?;
+        let reply = self.ask_cast(cast, call).await;
+        self.meter.count(&cast.first.model, &reply);
+        reply
+    }
+
+    async fn ask_cast(&self, cast: &Cast, call: &Call) -> Result<Reply, ModelError> {
         let begun = Instant::now();
         let own = begun + self.deadline;
         let until = call.until.map_or(own, |until| until.min(own));
-        match self.ask_seat(&cast.first, cast, call, begun, until).await {
+        let mut requests = 0;
+        match self.ask_seat(&cast.first, cast, call, begun, until, &mut requests).await {
             Ok(reply) => Ok(reply),
             Err(error) => match &cast.spare {
                 Some(spare) if error.spare_may_help() => {
@@ -201,7 +241,7 @@ impl Models {
                     // The spare gets a deadline of its own: the first one's silence has used up the call's.
                     let own = Instant::now() + self.deadline;
                     let until = call.until.map_or(own, |until| until.min(own));
-                    self.ask_seat(spare, cast, call, begun, until).await
+                    self.ask_seat(spare, cast, call, begun, until, &mut requests).await
                 }
                 _ => Err(error),
             },
@@ -215,12 +255,14 @@ impl Models {
         call: &Call,
         begun: Instant,
         until: Instant,
+        requests: &mut u32,
     ) -> Result<Reply, ModelError> {
         let keyed = match &seat.voice {
             Voice::Endpoint(keyed) => keyed,
             Voice::Recorded(replies) => {
                 let (raw, model) = replies.find(call)?;
-                return Ok(self.cleaned(call, raw, model, begun));
+                *requests += 1;
+                return Ok(self.cleaned(call, raw, model, begun, *requests));
             }
         };
         let prompt = Prompt {
@@ -236,6 +278,7 @@ impl Models {
         let mut tries = 0;
         loop {
             tries += 1;
+            *requests += 1;
             let at = keyed.current.load(Ordering::Relaxed);
             let key = keyed.keys.get(at).and_then(Option::as_ref);
             let left = until.saturating_duration_since(Instant::now());
@@ -252,7 +295,7 @@ impl Models {
                     if let Some(record) = &self.record {
                         record.keep(call, &raw, &seat.model)?;
                     }
-                    return Ok(self.cleaned(call, raw, seat.model.clone(), begun));
+                    return Ok(self.cleaned(call, raw, seat.model.clone(), begun, *requests));
                 }
                 Attempt::QuotaSpent(message) => {
                     let next = at + 1;
@@ -284,13 +327,13 @@ impl Models {
     }
 
     /// A reply by the rule of [`reply`].
-    fn cleaned(&self, call: &Call, raw: Raw, model: String, begun: Instant) -> Reply {
+    fn cleaned(&self, call: &Call, raw: Raw, model: String, begun: Instant, requests: u32) -> Reply {
         let (text, cut) = reply::bounded(&raw.text);
         let text = reply::without_reasoning(&text);
         let sql = (call.shape == Shape::Sql).then(|| reply::statement(&text)).flatten();
         let cost = self.prices.cost(&model, raw.tokens);
         let truncated = raw.truncated || cut;
-        Reply { text, sql, truncated, tokens: raw.tokens, cost, model, took: begun.elapsed() }
+        Reply { text, sql, truncated, tokens: raw.tokens, cost, model, requests, took: begun.elapsed() }
     }
 
     /// What kind of protocol each role speaks, for health.

@@ -4,6 +4,7 @@
 //! prompt, shape and limit of the reply. Neither the model nor its endpoint is part of it, so that a recording is played
 //! without knowing who made it. What is kept is the reply as it came, so that cleaning is done anew each time.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -71,16 +72,52 @@ impl Request {
     }
 }
 
+/// One exchange of a finished ask, as its record keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchanged {
+    /// SHA-256 of the canonical request.
+    pub key: ContentHash,
+    /// The model that answered, or that was to.
+    pub model: String,
+    /// What it said, without its reasoning; none when there was no reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Why there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whether the provider cut it.
+    #[serde(default)]
+    pub truncated: bool,
+    /// As the provider counted.
+    pub tokens: Tokens,
+}
+
+impl Call {
+    /// The key of what is told to the model, by which a recorded reply to it is found.
+    #[must_use]
+    pub fn key(&self) -> ContentHash {
+        Request::of(self).key()
+    }
+}
+
 /// A folder of recorded exchanges, a file each, named by the key.
 #[derive(Debug)]
 pub(crate) struct Replies {
     folder: PathBuf,
+    /// The exchanges of one ask, in place of the folder.
+    ask: Option<BTreeMap<ContentHash, Exchanged>>,
 }
 
 impl Replies {
     /// The recordings of a folder; it is made when something is kept.
     pub(crate) fn of(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+        Self { folder: folder.to_owned(), ask: None }
+    }
+
+    /// The exchanges of one ask. To the same request the same was said: the first.
+    pub(crate) fn of_ask(exchanges: &[Exchanged]) -> Self {
+        let by_key = exchanges.iter().rev().map(|exchanged| (exchanged.key, exchanged.clone()));
+        Self { folder: PathBuf::from("the record of the ask"), ask: Some(by_key.collect()) }
     }
 
     fn file(&self, key: ContentHash) -> PathBuf {
@@ -89,7 +126,10 @@ impl Replies {
 
     /// What was said to this call when it was recorded, and the model that said it.
     pub(crate) fn find(&self, call: &Call) -> Result<(Raw, String), ModelError> {
-        let key = Request::of(call).key();
+        let key = call.key();
+        if let Some(ask) = &self.ask {
+            return said_in(ask, key, &self.folder);
+        }
         let file = self.file(key);
         let unreadable = |why: String| ModelError::Recording { file: file.display().to_string(), why };
         let size = match fs::metadata(&file) {
@@ -131,6 +171,21 @@ impl Replies {
             .map_err(|error| unwritable(error.to_string()))?;
         text.push(b'\n');
         write(&self.folder, &file, &text).map_err(|error| unwritable(error.to_string()))
+    }
+}
+
+/// What was said in an ask.
+fn said_in(
+    ask: &BTreeMap<ContentHash, Exchanged>,
+    key: ContentHash,
+    folder: &Path,
+) -> Result<(Raw, String), ModelError> {
+    let missing = || ModelError::NotRecorded { key, folder: folder.display().to_string() };
+    let Exchanged { model, text, error, truncated, tokens, .. } = ask.get(&key).ok_or_else(missing)?.clone();
+    match (text, error) {
+        (Some(text), _) => Ok((Raw { text, truncated, tokens }, model)),
+        (None, Some(message)) => Err(ModelError::Recorded { message }),
+        (None, None) => Err(missing()),
     }
 }
 
@@ -179,6 +234,28 @@ mod tests {
         ] {
             assert_ne!(plain, key(&other), "{other:?}");
         }
+    }
+
+    #[test]
+    fn what_was_said_in_an_ask_is_said_again_and_what_failed_fails_again() {
+        let kept = |call: &Call, text: Option<&str>, error: Option<&str>| Exchanged {
+            key: call.key(),
+            model: "m".to_owned(),
+            text: text.map(str::to_owned),
+            error: error.map(str::to_owned),
+            truncated: false,
+            tokens: Tokens::default(),
+        };
+        let other = Call { prompt: "q".to_owned(), ..call() };
+        let replies = Replies::of_ask(&[
+            kept(&call(), Some("first"), None),
+            kept(&call(), Some("second"), None),
+            kept(&other, None, Some("it was down")),
+        ]);
+        assert_eq!(replies.find(&call()).unwrap().0.text, "first");
+        assert_eq!(replies.find(&other).unwrap_err().to_string(), "it was down");
+        let never = Call { prompt: "r".to_owned(), ..call() };
+        assert!(matches!(replies.find(&never), Err(ModelError::NotRecorded { .. })));
     }
 
     #[test]

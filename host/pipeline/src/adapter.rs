@@ -126,9 +126,12 @@ impl Desk<'_> {
         clock: &Clock,
     ) -> Result<(), Fault> {
         let Some(adapter) = self.adapter()? else { return Ok(()) };
+        let mark = self.timeline.stage(Stage::Domain, &adapter);
         let called =
             self.host.runtime().canonicalize(&adapter, Arc::clone(&self.services), question, clock).await;
-        self.entities = Entities::of(heard(called)?, question, domain);
+        let heard = heard(called);
+        self.timeline.close_with(mark, &heard);
+        self.entities = Entities::of(heard?, question, domain);
         let services = DomainServices::new(Arc::clone(domain)).with_entities(self.entities.clone());
         self.services = Arc::new(services);
         Ok(())
@@ -142,8 +145,11 @@ impl Desk<'_> {
         let Some(adapter) = self.adapter()? else { return Ok(Reviewed::Allowed(Vec::new())) };
         let facts = services::facts(approved);
         let services = Arc::clone(&self.services);
+        let mark = self.timeline.stage(Stage::Domain, &adapter);
         let called = self.host.runtime().review(&adapter, services, approved.text(), &facts, clock).await;
-        Ok(weigh(heard(called)?, approved.text()))
+        let heard = heard(called);
+        self.timeline.close_with(mark, &heard);
+        Ok(weigh(heard?, approved.text()))
     }
 
     /// The adapter of the domain, noted as having taken part; none when the domain has none.

@@ -2,6 +2,8 @@
 
 use airlock_database::Identity;
 
+use crate::trace_parent::TraceParent;
+
 /// Where an ask came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Surface {
@@ -37,12 +39,14 @@ pub struct Asker {
     pub owner: Option<String>,
     /// What the data source is told about the asker, for row policies.
     pub identity: Option<Identity>,
+    /// The span of another service's trace that the ask came from.
+    pub trace: Option<TraceParent>,
 }
 
 impl Asker {
     /// Somebody on this machine, at this surface.
     #[must_use]
     pub const fn local(surface: Surface) -> Self {
-        Self { surface, owner: None, identity: None }
+        Self { surface, owner: None, identity: None, trace: None }
     }
 }

@@ -121,6 +121,7 @@ impl Served {
             let same = now.knows_the_same(&domain);
             now.with_vectors(same.then(|| Arc::clone(&vectors)))
         });
+        self.moments.vectors.is_now();
         Ok(())
     }
 }

@@ -5,6 +5,9 @@ use airlock_runtime::{CallError, Stage};
 use airlock_types::{Answer, ErrorType, Failure};
 use thiserror::Error;
 
+use crate::account::Books;
+use crate::timeline::Timeline;
+
 /// What was at fault when it was not the question.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -30,6 +33,19 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The kind in a word, for metrics and traces.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Model(error) => error.kind(),
+            Self::Database(failure) => failure.error_type.as_str(),
+            Self::Component(_) => "component",
+            Self::NoComponent(_) => "no_component",
+            Self::Quarantined(_) => "quarantined",
+            Self::Deadline => "deadline",
+        }
+    }
+
     /// Whether time ran out, rather than something being down or wrong.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
@@ -55,4 +71,8 @@ pub struct Finished {
     pub answer: Answer,
     /// Present exactly when the outcome is `failed`.
     pub fault: Option<Fault>,
+    /// What was done, where anybody observes; taken by those who do.
+    pub(crate) timeline: Option<Timeline>,
+    /// What its models cost, and what happened where that is kept.
+    pub(crate) books: Books,
 }

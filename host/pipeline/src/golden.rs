@@ -25,6 +25,8 @@ use airlock_types::{AskRequest, Failure, Mode, Outcome};
 use crate::domain::Domain;
 use crate::fault::Finished;
 use crate::host::{AskError, Host};
+use crate::observer::Grade;
+use crate::timeline::Recorder;
 use compare::{Comparison, compare};
 
 pub use verdict::{Ended, Graded, Verdict};
@@ -64,6 +66,7 @@ pub struct Runner<'a> {
     domain: &'a Arc<Domain>,
     gate: Gate,
     known: Mutex<HashMap<(String, bool), Arc<Right>>>,
+    observed: bool,
 }
 
 /// What a right text gives.
@@ -91,7 +94,13 @@ impl<'a> Runner<'a> {
     /// A runner for a domain in service.
     #[must_use]
     pub fn new(host: &'a Host, domain: &'a Arc<Domain>) -> Self {
-        Self { host, domain, gate: domain.gate_with_cap(ROWS), known: Mutex::default() }
+        Self { host, domain, gate: domain.gate_with_cap(ROWS), known: Mutex::default(), observed: false }
+    }
+
+    /// The same, whose asks are seen by those who observe the host, with their grades.
+    #[must_use]
+    pub fn observed(self) -> Self {
+        Self { observed: true, ..self }
     }
 
     /// Asks the question of one case and grades how it ended.
@@ -108,8 +117,9 @@ impl<'a> Runner<'a> {
             ..AskRequest::new(case.question.clone())
         };
         let domain = Arc::new(self.domain.withholding(Withheld::of(case)));
-        let asked = self.host.ask_apart(&request, &domain, stages).await;
-        self.graded(case, asked).await
+        let timeline = if self.observed { self.host.recorder() } else { Recorder::idle() };
+        let asked = self.host.ask_apart(&request, &domain, stages, timeline).await;
+        self.graded(mode, case, asked).await
     }
 
     /// Puts a text where a draft would be, lets repair do what it can without a model, and grades what comes of it.
@@ -120,15 +130,18 @@ impl<'a> Runner<'a> {
             ..AskRequest::new(case.question.clone())
         };
         let mended = self.host.mend_apart(&request, self.domain, sql).await;
-        self.graded(case, mended).await
+        self.graded(Mode::Agent, case, mended).await
     }
 
-    async fn graded(&self, case: &GoldenCase, ended: Result<Finished, AskError>) -> Graded {
+    async fn graded(&self, mode: Mode, case: &GoldenCase, ended: Result<Finished, AskError>) -> Graded {
         let id = case.id.value.clone();
         match ended {
-            Ok(finished) => {
+            Ok(mut finished) => {
                 let ended = Ended::of(&finished);
-                let Judged { verdict, first, presentation } = self.judge(case, &ended).await;
+                let judged = self.judge(case, &ended).await;
+                let grade = Grade { case: id.clone(), judged: judged.clone() };
+                self.host.observed(&mut finished, mode, None, Some(grade));
+                let Judged { verdict, first, presentation } = judged;
                 Graded { id, verdict, first, presentation, ended: Some(ended), answer: Some(finished.answer) }
             }
             Err(error) => Graded {

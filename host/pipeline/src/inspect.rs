@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::ask::Ask;
 use crate::convert;
 use crate::fault::Fault;
+use crate::timeline::Doing;
 
 /// Spellings that are worth showing.
 const SPELLINGS: usize = 5;
@@ -84,8 +85,11 @@ fn spelling(row: &[Value], at: usize) -> Option<String> {
 
 /// Runs a diagnostic; none when it cannot be run. It is a courtesy: when it fails, the empty result stands as it is.
 async fn probe(ask: &Ask<'_>, text: &str) -> Result<Option<ResultSet>, Fault> {
-    let Ok(approved) = ask.domain.gate().check(text) else { return Ok(None) };
-    match ask.domain.source().run(&approved, &ask.run_options()).await {
+    let mark = ask.desk.timeline.open(|| Doing::Gate { attempt: None, rejected: None });
+    let verdict = ask.domain.gate().check(text);
+    ask.desk.timeline.checked(mark, &verdict);
+    let Ok(approved) = verdict else { return Ok(None) };
+    match ask.run_approved(&approved, true).await.result {
         Ok(found) => Ok(Some(found)),
         Err(failure) if failure.error_type.is_infrastructure() => Err(Fault::Database(failure)),
         Err(failure) => {

@@ -156,6 +156,8 @@ impl Served {
                     self.change(|now| {
                         opened.with_learned(now.learned().map(|learned| opened.reindexed(learned)))
                     });
+                    self.moments.pack.is_now();
+                    self.moments.values.is_now();
                     tracing::info!(domain = %domain.name(), hash = %loaded.hash, by = loaded.loaded_by, "a pack was loaded and is in service");
                 }
                 Err(error) => {

@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
 use crate::domain::Domain;
+use crate::freshness::Moments;
 
 /// How long a look at the source holds.
 const EVERY: Duration = Duration::from_secs(1);
@@ -27,6 +28,8 @@ pub(crate) struct Served {
     pub(crate) indexing: Mutex<i64>,
     /// A pack that was loaded and does not fit.
     pub(crate) refused_pack: Mutex<Option<ContentHash>>,
+    /// When what is held was read.
+    pub(crate) moments: Moments,
 }
 
 impl Served {
@@ -37,6 +40,7 @@ impl Served {
             learning: Mutex::default(),
             indexing: Mutex::default(),
             refused_pack: Mutex::default(),
+            moments: Moments::now(),
         }
     }
 
@@ -65,7 +69,10 @@ impl Served {
     async fn look(&self) {
         let domain = self.now();
         let changed = match domain.source().catalogue_mark().await {
-            Ok(mark) => mark != domain.mark(),
+            Ok(mark) => {
+                self.moments.catalogue.is_now();
+                mark != domain.mark()
+            }
             Err(error) => {
                 tracing::info!(domain = %domain.name(), %error, "the source could not be looked at");
                 false
@@ -77,6 +84,7 @@ impl Served {
         match domain.reopened().await {
             Ok(reopened) => {
                 tracing::info!(domain = %domain.name(), "the schema changed and was read again");
+                self.moments.values.is_now();
                 // What was learned meanwhile stays, under an index that the new gate let through.
                 self.change(|now| {
                     let learned = match (now.learned(), reopened.learned()) {

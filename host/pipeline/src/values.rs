@@ -42,8 +42,9 @@ impl Served {
             Ok(Some(read)) => {
                 tracing::info!(domain = %domain.name(), "values changed and were read again");
                 self.change(|now| now.with_knowledge_of(&read));
+                self.moments.values.is_now();
             }
-            Ok(None) => {}
+            Ok(None) => self.moments.values.is_now(),
             Err(error) => tracing::warn!(domain = %domain.name(), %error, "values could not be read again"),
         }
     }
