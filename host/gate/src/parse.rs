@@ -131,3 +131,9 @@ pub(crate) fn canonical(text: &str, scan: &Scan) -> Result<String, Box<Refusal>>
     single_query(&tree)?;
     tree.deparse(pg_query::DeparseOptions::default()).map_err(|error| unreadable(text, &error, None))
 }
+
+/// The same with a parameter in place of each literal: what a text asks for without what it asks about.
+pub(crate) fn without_literals(text: &str, scan: &Scan) -> Result<String, Box<Refusal>> {
+    let canonical = canonical(text, scan)?;
+    pg_query::normalize(&canonical).map_err(|error| unreadable(text, &error, None))
+}

@@ -23,6 +23,7 @@ use crate::fault::{Fault, Finished};
 use crate::inspect::{self, Inspection};
 use crate::progress::Progress;
 use crate::record::Ending;
+use crate::timeline::Doing;
 
 /// Texts that may be offered as the answer to one question.
 pub const ATTEMPTS: u32 = 3;
@@ -197,6 +198,7 @@ impl<'a> Ask<'a> {
                 self.plan = plan;
                 if about_meaning {
                     self.desk.blocks = context::knowledge(self.domain, self.request.question.as_str());
+                    self.desk.books.context(&self.desk.blocks);
                     if !self.desk.blocks.is_empty() {
                         return Ok(State::Explain);
                     }
@@ -270,6 +272,7 @@ impl<'a> Ask<'a> {
         self.desk.reporter.tell(Progress::Linked { tables });
         self.desk.blocks = context::assemble(self.domain, self.request.question.as_str(), &selection);
         self.desk.blocks.extend(self.desk.entities.block());
+        self.desk.books.context(&self.desk.blocks);
         self.selection = selection;
         State::Draft { instructions }
     }
@@ -321,8 +324,12 @@ impl<'a> Ask<'a> {
 
     fn check(&mut self, sql: String, origin: &'static str) -> State {
         let attempt = self.attempt() + 1;
+        self.desk.books.draft(origin, &sql);
         self.desk.reporter.tell(Progress::Drafted { attempt, origin: origin.to_owned(), sql: sql.clone() });
+        let mark =
+            self.desk.timeline.open(|| Doing::Gate { attempt: Some(attempt), rejected: None });
         let verdict = self.domain.gate().check(&sql);
+        self.desk.timeline.checked(mark, &verdict);
         let canonical = airlock_gate::canonical(&sql).unwrap_or_else(|_| sql.clone());
         if self.drafts.contains(&canonical) {
             self.duplicates += 1;
@@ -347,6 +354,7 @@ impl<'a> Ask<'a> {
             Reviewed::Blocked(failure) => self.failed(origin, failure, Took::default(), None, None),
             Reviewed::Allowed(warnings) => {
                 self.findings = warnings;
+                self.desk.books.allowed();
                 State::Run { approved, origin }
             }
         })
@@ -354,7 +362,7 @@ impl<'a> Ask<'a> {
 
     async fn execute(&mut self, approved: Approved, origin: &'static str) -> Result<State, Fault> {
         self.desk.reporter.tell(Progress::Running { attempt: self.attempt() + 1 });
-        let timed = self.domain.source().run_timed(&approved, &self.run_options()).await;
+        let timed = self.run_approved(&approved, false).await;
         let took = Took::of(&timed);
         match timed.result {
             Ok(result) => Ok(State::Inspect { approved, origin, result, took }),
@@ -363,7 +371,17 @@ impl<'a> Ask<'a> {
         }
     }
 
-    pub(crate) fn run_options(&self) -> RunOptions {
+    /// Runs a checked text, and writes down that it did.
+    pub(crate) async fn run_approved(&self, approved: &Approved, probe: bool) -> Timed {
+        let timed = self.domain.source().run_timed(approved, &self.run_options()).await;
+        self.desk.timeline.ran(self.attempt() + 1, probe, approved, &timed);
+        if let Ok(result) = &timed.result {
+            self.desk.books.rows(probe, result);
+        }
+        timed
+    }
+
+    fn run_options(&self) -> RunOptions {
         RunOptions {
             time_zone: self.clock.zone().to_owned(),
             search_path: self.domain.catalogue().search_path.clone(),
@@ -427,6 +445,7 @@ impl<'a> Ask<'a> {
             row_count,
         });
         self.positions.push(failure.position);
+        self.desk.books.failed(&failure);
         let attempt = self.attempt();
         self.desk.reporter.tell(Progress::Failed {
             attempt,
@@ -474,6 +493,7 @@ impl<'a> Ask<'a> {
         };
         let repaired = self.desk.drive(input).await?;
         let tell = |action, detail: &str| {
+            self.desk.timeline.note(|| Doing::Repair { action });
             self.desk.reporter.tell(Progress::Repair { action, detail: detail.to_owned() });
         };
         Ok(match repaired {

@@ -42,6 +42,7 @@ impl Host {
             checks.push(about(self.stages_of(&domain)));
         }
         checks.push(Checked { domain: None, check: self.store_check().await });
+        checks.push(Checked { domain: None, check: self.log_check().await });
         checks.push(Checked { domain: None, check: self.quarantine_check() });
         checks.push(Checked { domain: None, check: self.models_check() });
         checks
@@ -85,6 +86,33 @@ impl Host {
         };
         let remedy = "bring the store's PostgreSQL back; answers go on without what was learned until then";
         check("store-answers", tried, passed, found, remedy)
+    }
+
+    /// A log that is off is a state somebody chose, and still one that is told.
+    async fn log_check(&self) -> Check {
+        let tried = "a row of the log, written and taken back";
+        let skipped = |found: &str| Check {
+            name: "asks-are-logged",
+            outcome: CheckOutcome::Skipped,
+            tried: tried.to_owned(),
+            found: found.to_owned(),
+            remedy: None,
+        };
+        let Some(journal) = &self.journal else { return skipped("there is no store: no ask is logged") };
+        let Some(tried_now) = journal.tried().await else {
+            return skipped("off by `[log] asks = false`: no ask is logged");
+        };
+        let state = journal.state();
+        let not_logged = match state.not_logged {
+            0 => String::new(),
+            lost => format!(", {lost} since the start were not logged"),
+        };
+        let found = match &tried_now {
+            Ok(()) => format!("{} asks since the start{not_logged}", state.written),
+            Err(error) => format!("{error}; {} asks wait{not_logged}", state.waiting),
+        };
+        let remedy = "bring the store's PostgreSQL back; asks wait until then, as far as there is room";
+        check("asks-are-logged", tried, tried_now.is_ok(), found, remedy)
     }
 
     /// A component that was replaced is told and does no harm; one that could not be is a fault of the host.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use airlock_database::Identity;
-use airlock_models::{Call, ModelError, Reply, Role, Shape};
+use airlock_models::{Call, ModelError, Models, Reply, Role, Shape};
 use airlock_runtime::contract::answerer::{AnswerInput, AnswerStep};
 use airlock_runtime::contract::generator::{Draft, GenerateInput, GenerateStep, Refusal};
 use airlock_runtime::contract::linker::{LinkInput, LinkStep, NoMatch, Selection};
@@ -16,15 +16,17 @@ use airlock_runtime::contract::repair::{Regenerate, RepairInput, RepairStep, Rew
 use airlock_runtime::{
     CallError, CallErrorKind, Component, Limit, LimitHit, Runtime, Services, Stage, StageSet,
 };
-use airlock_types::ask::{ComponentUse, ContextUse};
+use airlock_types::ask::{ComponentUse, ContextUse, Recalled};
 use airlock_types::{ContentHash, DomainName};
 
+use crate::account::Bookkeeper;
 use crate::adapter::Entities;
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::context::{Block, PREAMBLE, characters, unmarked};
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::progress::{Progress, Reporter};
+use crate::timeline::Recorder;
 
 /// A step of any stage, seen from here.
 pub(crate) enum Step<T> {
@@ -143,6 +145,12 @@ pub(crate) struct Desk<'a> {
     pub services: Arc<dyn Services>,
     pub budget: Budget,
     pub reporter: Reporter,
+    /// What was done so far, for those who observe.
+    pub timeline: Recorder,
+    /// The account of the ask, for its log and a replay.
+    pub books: Bookkeeper,
+    /// Who answers for models.
+    pub models: Arc<Models>,
     /// What the question names, as the domain's adapter found.
     pub entities: Entities,
     /// Whether somebody waits for the answer; otherwise it is a trial, which leaves no trace in the host.
@@ -153,6 +161,8 @@ pub(crate) struct Desk<'a> {
     pub blocks: Vec<Block>,
     /// Blocks that were sent.
     pub sent: Vec<ContextUse>,
+    /// What of them is curated, item by item.
+    pub recalled: Vec<Recalled>,
     pub components: Vec<ComponentUse>,
     /// Whether a model is configured and wanted.
     pub model: bool,
@@ -170,7 +180,7 @@ impl Desk<'_> {
     ///
     /// # Errors
     /// When no component serves the stage, or the component fails.
-    pub(crate) async fn drive<W: Work>(&mut self, mut work: W) -> Result<W::Done, Fault> {
+    pub(crate) async fn drive<W: Work>(&mut self, work: W) -> Result<W::Done, Fault> {
         let stage = W::STAGE;
         self.reporter.tell(Progress::Stage { stage: stage.as_str() });
         let component =
@@ -179,20 +189,28 @@ impl Desk<'_> {
         if self.live && self.host.quarantine().bars(stage, component.digest()) {
             return Err(Fault::Quarantined(stage));
         }
+        let mark = self.timeline.stage(stage, &component);
+        let ended = self.step(work, &component).await;
+        self.timeline.close_with(mark, &ended);
+        ended
+    }
+
+    async fn step<W: Work>(&mut self, mut work: W, component: &Component) -> Result<W::Done, Fault> {
+        let stage = W::STAGE;
         let mut exchanges: Vec<Exchange> = Vec::new();
         *work.model_available() &= self.has_model();
         loop {
-            let call = work.call(self.host.runtime(), &component, Arc::clone(&self.services), &exchanges);
+            let call = work.call(self.host.runtime(), component, Arc::clone(&self.services), &exchanges);
             match call.await? {
                 Step::Done(done) => {
                     self.shadow(work, exchanges, &done);
                     return Ok(done);
                 }
                 Step::Ask(_) if exchanges.len() >= REQUESTS_PER_STAGE => {
-                    return Err(endless(stage, &component).into());
+                    return Err(endless(stage, component).into());
                 }
                 Step::Ask(request) if !*work.model_available() => exchanges.push(not_available(request)),
-                Step::Ask(request) => match self.carry_out(&component, &request).await {
+                Step::Ask(request) => match self.carry_out(component, &request).await {
                     Ok(outcome) => exchanges.push(Exchange { request, outcome }),
                     Err(error) => {
                         tracing::warn!(%stage, %error, "the model is down, going on without it");
@@ -206,6 +224,7 @@ impl Desk<'_> {
     }
 
     pub(crate) fn note(&mut self, stage: Stage, component: &Component) {
+        self.books.component(stage, component);
         let used = ComponentUse {
             stage: stage.as_str().to_owned(),
             component: component.name().to_owned(),
@@ -234,12 +253,19 @@ impl Desk<'_> {
             let used = block.used();
             if !self.sent.contains(&used) {
                 self.sent.push(used);
+                self.recalled.extend(block.recalled.iter().cloned());
             }
         }
         self.sent.push(sent(&call));
-        let model = self.host.models().model(call.role).unwrap_or_default().to_owned();
+        let model = self.models.model(call.role).unwrap_or_default().to_owned();
+        let provider = self.models.provider(call.role).map(airlock_models::ProviderKind::as_str);
+        let mark = self.timeline.asking(&request.purpose, &model, provider, &call);
+        let wanted = model.clone();
         self.reporter.tell(Progress::Asking { purpose: request.purpose.clone(), model });
-        let reply = self.host.models().ask(&call).await?;
+        let reply = self.models.ask(&call).await;
+        self.timeline.replied(mark, &reply);
+        self.books.model(&request.purpose, &wanted, &call, &reply);
+        let reply = reply?;
         self.budget.spent(reply.tokens, reply.cost);
         tracing::info!(
             purpose = request.purpose,

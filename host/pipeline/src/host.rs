@@ -1,7 +1,7 @@
 //! The host: domains in service, components by stage, models. One of it serves every surface.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_knowledge::store::Recall;
@@ -11,28 +11,33 @@ use airlock_runtime::{Registry, Runtime, StageSet};
 use airlock_types::clock::ClockError;
 use airlock_types::{AskId, AskRequest, Clock, DomainName, Question};
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tracing::Instrument as _;
 
+use crate::account::{Bookkeeper, Prior};
 use crate::adapter::Entities;
 use crate::ask::Ask;
 use crate::asker::Asker;
 use crate::budget::Budget;
 use crate::context::Block;
+use crate::conversation::Conversations;
 use crate::domain::Domain;
+use crate::drift::Snapshots;
 use crate::drive::Desk;
 use crate::embedding::{Embedding, KEYWORDS_ALONE};
 use crate::fault::{Fault, Finished};
+use crate::journal::Journal;
 use crate::learning::Learning;
+use crate::load::{Counted, Load};
+use crate::observer::Observer;
 use crate::progress::Reporter;
 use crate::quarantine::{Quarantine, QuarantinePolicy};
 use crate::recall::Following;
 use crate::refresh::Served;
 use crate::services::DomainServices;
 use crate::shadow::Shadows;
+use crate::timeline::{Doing, Recorder};
 use crate::values::FollowingValues;
-
-/// Finished asks that a follow-up can refer to.
-const REMEMBERED: usize = 1_000;
 
 /// What an answer says that was made without the store.
 const STORE_IS_AWAY: &str = "The knowledge store is away: what was learned was not used.";
@@ -73,6 +78,9 @@ pub enum AskError {
     /// The ask to follow is not known.
     #[error("follow_up_of: the ask {0} is not known here, or too old; ask the whole question")]
     UnknownAsk(AskId),
+    /// The ask to follow may be in the store.
+    #[error("follow_up_of: conversations cannot be read because the knowledge store is away: ask the whole question")]
+    ConversationsAway,
     /// Too many asks at once.
     #[error("the host is busy with {0} questions: ask again in a moment")]
     Busy(usize),
@@ -90,34 +98,25 @@ pub enum ContextError {
     Fault(#[from] Fault),
 }
 
-/// Question, SQL and sentence of a finished ask, for a follow-up by the same asker.
-struct Remembered {
-    domain: DomainName,
-    owner: Option<String>,
-    turn: Turn,
-}
-
-/// The last finished asks.
-#[derive(Default)]
-struct Memory {
-    turns: HashMap<AskId, Remembered>,
-    order: VecDeque<AskId>,
-}
-
 /// Everything an ask needs.
 pub struct Host {
     pub(crate) domains: BTreeMap<DomainName, Arc<Served>>,
     pub(crate) embedding: Option<Arc<Embedding>>,
     store: Option<Recall>,
     pub(crate) learning: Option<Learning>,
+    pub(crate) journal: Option<Journal>,
     runtime: Runtime,
     registry: Registry,
     models: Arc<Models>,
     options: HostOptions,
     places: Semaphore,
-    memory: Mutex<Memory>,
+    pub(crate) conversations: Conversations,
     quarantine: Quarantine,
     shadows: Arc<Shadows>,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+    pub(crate) trace_url: Option<String>,
+    pub(crate) load: Counted,
 }
 
 impl Host {
@@ -137,6 +136,7 @@ impl Host {
                 .collect(),
             store: None,
             learning: None,
+            journal: None,
             embedding: None,
             runtime,
             quarantine: Quarantine::new(options.quarantine.clone(), registry.current()),
@@ -144,8 +144,12 @@ impl Host {
             models: Arc::new(models),
             places: Semaphore::new(options.asks_at_once),
             options,
-            memory: Mutex::default(),
+            conversations: Conversations::default(),
             shadows: Arc::default(),
+            snapshots: Snapshots::default(),
+            observers: Vec::new(),
+            trace_url: None,
+            load: Counted::default(),
         }
     }
 
@@ -199,7 +203,7 @@ impl Host {
         })
     }
 
-    fn served(&self, name: Option<&DomainName>) -> Result<&Arc<Served>, AskError> {
+    pub(crate) fn served(&self, name: Option<&DomainName>) -> Result<&Arc<Served>, AskError> {
         let names = || self.domains.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match (name, self.domains.len()) {
             (_, 0) => Err(AskError::NoDomain),
@@ -257,17 +261,33 @@ impl Host {
         asker: &Asker,
         reporter: Reporter,
     ) -> Result<Finished, AskError> {
+        let timeline = self.recorder();
+        let mark = timeline.open(|| Doing::Prepare);
         let (domain, missing) = self.current(request.domain.as_ref(), &request.question).await?;
+        timeline.close(mark, |_| {});
         let domain = &domain;
         let clock = clock(request, domain)?;
-        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name(), asker)).transpose()?;
-        let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
+        let prior = self.prior(request, domain, asker).await?;
+        let _place = self.place()?;
+        let asking = self.load.begun();
         let mut desk = self.desk(domain, reporter);
         desk.identity.clone_from(&asker.identity);
-        let mut finished = Ask::new(request, domain, clock.clone(), prior, desk).run().await;
+        desk.timeline = timeline;
+        let follows = prior.as_ref().map(Prior::from);
+        let mut ask = Ask::new(request, domain, clock.clone(), prior, desk);
+        ask.desk.books = self.bookkeeper(asker, ask.id);
+        // Whatever is logged on the way says of which ask.
+        let span = tracing::error_span!("ask", ask = %ask.id);
+        let mut finished = ask.run().instrument(span).await;
+        asking.did_end();
+        finished.answer.trace_url = self.trace_url(&finished.answer.trace_id);
         finished.answer.warnings.extend(missing.into_iter().map(str::to_owned));
+        let drifted = self.drift_warnings(domain, &finished.answer.tables_used);
+        finished.answer.warnings.extend(drifted);
+        self.observed(&mut finished, request.mode, Some(asker), None);
+        self.log_ask(request, asker, domain, &clock, follows, &mut finished);
         self.learn_from(request, asker, domain, clock, &finished.answer);
-        self.remember(asker, &finished);
+        self.conversations.remember(asker, request.follow_up_of, &finished.answer);
         if let Some(Fault::Component(error)) = &finished.fault {
             self.quarantine.observe(&self.registry, error);
         }
@@ -281,12 +301,16 @@ impl Host {
         request: &AskRequest,
         domain: &Arc<Domain>,
         stages: &Arc<StageSet>,
+        timeline: Recorder,
     ) -> Result<Finished, AskError> {
         let clock = clock(request, domain)?;
         let mut desk = self.desk(domain, Reporter::silent());
         desk.stages = Arc::clone(stages);
         desk.live = false;
-        Ok(Ask::new(request, domain, clock, None, desk).run().await)
+        desk.timeline = timeline;
+        let mut finished = Ask::new(request, domain, clock, None, desk).run().await;
+        finished.answer.trace_url = self.trace_url(&finished.answer.trace_id);
+        Ok(finished)
     }
 
     /// Puts a text where a draft would be, with no model: checked, run, inspected and repaired as any draft is, and as a trial.
@@ -312,8 +336,8 @@ impl Host {
     pub async fn context(&self, request: &AskRequest, asker: &Asker) -> Result<Vec<Block>, ContextError> {
         let domain = &self.current(request.domain.as_ref(), &request.question).await?.0;
         let clock = clock(request, domain).map_err(AskError::Now)?;
-        let prior = request.follow_up_of.map(|id| self.recall(id, domain.name(), asker)).transpose()?;
-        let _place = self.places.try_acquire().map_err(|_| AskError::Busy(self.options.asks_at_once))?;
+        let prior = self.prior(request, domain, asker).await?;
+        let _place = self.place()?;
         let mut desk = self.desk(domain, Reporter::silent());
         desk.live = false;
         let mut ask = Ask::new(request, domain, clock, prior, desk);
@@ -330,10 +354,15 @@ impl Host {
         let served = self.served(name)?;
         let mut domain = served.fresh().await;
         let mut missing = Vec::new();
-        if let Some(recall) = &self.store {
-            let (recalled, away) = served.recalled(recall).await;
-            domain = recalled;
-            missing.extend(away.map(|_| STORE_IS_AWAY));
+        match &self.store {
+            Some(recall) if self.recalls() => {
+                let (recalled, away) = served.recalled(recall).await;
+                domain = recalled;
+                missing.extend(away.map(|_| STORE_IS_AWAY));
+            }
+            // Followed or not, what was learned stays out of an ask then.
+            Some(_) => domain = Arc::new(domain.with_learned(None)),
+            None => {}
         }
         let (domain, no_vector) = self.asked(served, domain, question.as_str()).await;
         missing.extend(no_vector.then_some(KEYWORDS_ALONE));
@@ -348,40 +377,46 @@ impl Host {
             services: Arc::new(DomainServices::new(Arc::clone(domain))),
             budget: Budget::new(self.options.deadline),
             reporter,
+            timeline: Recorder::idle(),
+            books: Bookkeeper::counting(),
+            models: Arc::clone(&self.models),
             entities: Entities::default(),
             live: true,
             identity: None,
             blocks: Vec::new(),
             sent: Vec::new(),
+            recalled: Vec::new(),
             components: Vec::new(),
             model: self.models.available(),
             down: None,
         }
     }
 
-    fn recall(&self, id: AskId, domain: &DomainName, asker: &Asker) -> Result<Turn, AskError> {
-        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        match memory.turns.get(&id) {
-            Some(found) if found.domain == *domain && found.owner == asker.owner => Ok(found.turn.clone()),
-            _ => Err(AskError::UnknownAsk(id)),
-        }
+    /// A place among the asks in flight.
+    pub(crate) fn place(&self) -> Result<SemaphorePermit<'_>, AskError> {
+        self.places.try_acquire().map_err(|_| {
+            self.load.turned_away();
+            AskError::Busy(self.options.asks_at_once)
+        })
     }
 
-    fn remember(&self, asker: &Asker, finished: &Finished) {
-        let answer = &finished.answer;
-        let turn = Turn {
-            question: answer.question.as_str().to_owned(),
-            sql: answer.sql.clone(),
-            answer: answer.answer.clone(),
-        };
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        let remembered = Remembered { domain: answer.domain.clone(), owner: asker.owner.clone(), turn };
-        memory.turns.insert(answer.ask_id, remembered);
-        memory.order.push_back(answer.ask_id);
-        if memory.order.len() > REMEMBERED
-            && let Some(oldest) = memory.order.pop_front()
-        {
-            memory.turns.remove(&oldest);
+    /// How much is asked of the host now, and what became of what was not answered.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        let places = self.options.asks_at_once;
+        self.load.read(places, places.saturating_sub(self.places.available_permits()))
+    }
+
+    /// What a request follows, if anything.
+    async fn prior(
+        &self,
+        request: &AskRequest,
+        domain: &Domain,
+        asker: &Asker,
+    ) -> Result<Option<Turn>, AskError> {
+        match request.follow_up_of {
+            Some(id) => self.conversations.turn(id, domain.name(), asker).await.map(Some),
+            None => Ok(None),
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The record of a finished ask: five endings, one shape.
 
+use std::collections::BTreeSet;
+
 use airlock_database::ResultSet;
 use airlock_gate::Approved;
 use airlock_types::ask::AnswerKind;
 use airlock_types::{Answer, Outcome};
 
 use crate::ask::Ask;
+use crate::context;
 use crate::fault::{Fault, Finished};
 use crate::progress::Progress;
 use crate::services::{EXAMPLE, LESSON};
@@ -24,9 +27,22 @@ impl Ask<'_> {
     /// Writes the record.
     pub(crate) fn finish(self, ending: Ending) -> Finished {
         let attempts = self.attempt();
-        let used =
-            |prefix| self.used.iter().filter_map(|id| id.strip_prefix(prefix)).map(str::to_owned).collect();
-        let (lessons, examples) = (used(LESSON), used(EXAMPLE));
+        let used = |prefix| -> Vec<String> {
+            self.used.iter().filter_map(|id| id.strip_prefix(prefix)).map(str::to_owned).collect()
+        };
+        let (mut lessons, mut examples) = (used(LESSON), used(EXAMPLE));
+        let question = self.request.question.as_str();
+        let mut recalled = context::used(self.domain, question, &lessons, &examples);
+        recalled.extend(self.desk.recalled);
+        // What a model was shown took part, whether it says so or not.
+        for shown in &recalled {
+            let ids = if shown.kind == "lesson" { &mut lessons } else { &mut examples };
+            ids.push(shown.id.clone());
+        }
+        for ids in [&mut lessons, &mut examples] {
+            let mut seen = BTreeSet::new();
+            ids.retain(|id| seen.insert(id.clone()));
+        }
         let mut answer = Answer {
             ask_id: self.id,
             question: self.request.question.clone(),
@@ -51,6 +67,7 @@ impl Ask<'_> {
             gave_up: false,
             lessons,
             examples,
+            recalled,
             components: self.desk.components,
             context: self.desk.sent,
             tokens: self.desk.budget.tokens,
@@ -106,6 +123,7 @@ impl Ask<'_> {
             latency_ms = answer.latency_ms,
             "an ask ended"
         );
-        Finished { answer, fault }
+        self.desk.books.ended(&answer);
+        Finished { answer, fault, timeline: self.desk.timeline.finish(), books: self.desk.books.close() }
     }
 }

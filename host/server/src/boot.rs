@@ -8,7 +8,7 @@ use airlock_database::checks::Severity;
 use airlock_database::{Source, SourceConfig};
 use airlock_knowledge::Pack;
 use airlock_models::{Embedder, FileCache, Models};
-use airlock_pipeline::{Domain, Embedding, Host, HostOptions, Learning};
+use airlock_pipeline::{Domain, Embedding, Host, HostOptions, Journal, Learning};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig, SignaturePolicy};
 use anyhow::Context;
 
@@ -51,8 +51,9 @@ pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Resul
         }
         open.load_later(later);
     }
-    let learning = Learning::new(store.log(), store.distill(), config.learning);
-    let host = host.with_store(recall).with_learning(learning);
+    let journal = Journal::new(store.log(), config.log.journal());
+    let learning = Learning::new(store.distill(), config.learning);
+    let host = host.with_store(recall).with_learning(learning).with_journal(journal).with_conversations(store.ops());
     Ok((host, open))
 }
 

@@ -7,7 +7,7 @@ use airlock_database::{ConnectionString, DatabaseError, Source, SourceConfig};
 use airlock_knowledge::Pack;
 use airlock_knowledge::store::{Access, Dial, DialError, Dialling, Duty, Line, Notice, Store};
 use airlock_models::{Models, ModelsConfig};
-use airlock_pipeline::{Domain, Host, HostOptions, Learning, LearningOptions};
+use airlock_pipeline::{Journal, JournalOptions, Domain, Host, HostOptions, Learning, LearningOptions};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig};
 use airlock_setup::store::{StorePlace, StorePlan, StoreServer};
 
@@ -53,10 +53,12 @@ impl Parts {
             registry.install(component);
         }
         let models = Models::from_config(&ModelsConfig::default(), |_| None).unwrap();
-        let learning = Learning::new(store.log(), store.distill(), LearningOptions::default());
+        let learning = Learning::new(store.distill(), LearningOptions::default());
+        let journal = Journal::new(store.log(), JournalOptions::default());
         Host::new(self.domains.clone(), self.runtime.clone(), registry, models, HostOptions::default())
             .with_store(store.recall())
             .with_learning(learning)
+            .with_journal(journal)
     }
 }
 

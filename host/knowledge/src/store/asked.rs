@@ -52,16 +52,21 @@ pub struct ModelCost {
 /// A finished ask with its signal and its uses, ready to be appended as often as it takes.
 #[derive(Debug, Clone)]
 pub struct LogLine {
-    ask: AskId,
+    ask: Option<AskId>,
     row: Option<String>,
     signal: Option<String>,
     uses: Vec<String>,
 }
 
 impl LogLine {
-    /// The line of an ask. Its identities are made here, so that appending it twice is appending it once.
+    /// The line of an ask, or of another use of airlock. Its identities are made here, so that appending it twice is appending it once.
     #[must_use]
-    pub fn new(ask: AskId, row: Option<&AskRow<'_>>, signal: Option<&Signal<'_>>, uses: &[Use<'_>]) -> Self {
+    pub fn new(
+        ask: Option<AskId>,
+        row: Option<&AskRow<'_>>,
+        signal: Option<&Signal<'_>>,
+        uses: &[Use<'_>],
+    ) -> Self {
         Self {
             ask,
             row: row.map(ask_row),
@@ -70,9 +75,9 @@ impl LogLine {
         }
     }
 
-    /// The ask.
+    /// The ask, if it is of one.
     #[must_use]
-    pub const fn ask(&self) -> AskId {
+    pub const fn ask(&self) -> Option<AskId> {
         self.ask
     }
 
@@ -178,6 +183,13 @@ const SIGNAL: &str =
 /// Columns of `uses`.
 const USE: &str = "id uuid, domain text, item uuid, ask uuid, event text";
 
+/// A row that is never kept.
+const TRIAL: &str = "INSERT INTO airlock.asks (id, domain, question, mode, outcome, attempts_used, error_types, refused, gave_up,
+    rows_returned, truncated, latency_ms, tokens_input, tokens_output, trace_id, components, lessons, examples, tables_used,
+    surface)
+    VALUES (gen_random_uuid(), 'trial', 'a trial', 'agent', 'failed', 0, '{}', false, false, 0, false, 0, 0, 0, '', '[]', '{}',
+    '{}', '{}', 'trial')";
+
 impl Log {
     /// Appends finished asks, all or none of them. Appending one again changes nothing.
     ///
@@ -198,6 +210,19 @@ impl Log {
         let lease = self.pool.lease().await?;
         let appended = lease.execute(&query, &[&asks, &signals, &uses]).await;
         appended.map(|_| ()).map_err(|error| lease.error(&error))
+    }
+
+    /// Writes a row of the log and takes it back: whether one could be written now.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn tried(&self) -> Result<(), StoreError> {
+        let mut lease = self.pool.lease().await?;
+        let duty = lease.duty;
+        let failed = |error: tokio_postgres::Error| StoreError::of(duty, &error);
+        let transaction = lease.transaction().await.map_err(failed)?;
+        transaction.batch_execute(TRIAL).await.map_err(failed)?;
+        transaction.rollback().await.map_err(failed)
     }
 }
 

@@ -45,7 +45,7 @@ async fn what_is_logged_is_reported_and_grows_old() {
             surface: "http",
             record: (answer.ask_id == first).then_some(&record),
         };
-        LogLine::new(answer.ask_id, Some(&row), None, &[])
+        LogLine::new(Some(answer.ask_id), Some(&row), None, &[])
     });
     log.append(&lines).await.unwrap();
     // Again, as after a connection that was lost at the wrong moment.

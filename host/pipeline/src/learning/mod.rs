@@ -1,7 +1,7 @@
-//! Learning from finished asks, off the asker's path: what is logged, what is proposed, and how a candidate proves itself.
+//! Learning from finished asks, off the asker's path: what is proposed, and how a candidate proves itself.
 //!
 //! Nothing here can delay or fail an answer: the work runs beside the asks, in a bounded number of places, and what finds
-//! no place or no store is told and dropped. It holds the handles that append and propose, and none that decides.
+//! no place or no store is told and dropped. It holds the handle that proposes, and none that decides.
 
 mod decay;
 mod distil;
@@ -16,8 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use airlock_knowledge::store::{
-    AskRow, Distill, Ingested, ItemId, Log, LogLine, NewCandidate, Origin, Signal, SignalTool, StoreError, Use,
-    UseEvent,
+    Distill, Ingested, ItemId, NewCandidate, Origin, StoreError, Use, UseEvent,
 };
 use airlock_models::{Models, Role};
 use airlock_runtime::{Component, Runtime, Stage};
@@ -26,7 +25,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::asker::{Asker, Surface};
+use crate::asker::Asker;
 use crate::domain::Domain;
 use crate::services::DomainServices;
 
@@ -61,12 +60,11 @@ impl Default for LearningOptions {
 
 /// Learning from asks.
 pub struct Learning {
-    log: Log,
     distill: Distill,
     options: LearningOptions,
     places: Arc<Semaphore>,
     tasks: Mutex<JoinSet<()>>,
-    /// Asks that were not logged, or not learned from.
+    /// Asks that were not learned from.
     lost: Arc<AtomicU64>,
 }
 
@@ -74,9 +72,6 @@ pub struct Learning {
 struct Lesson {
     answer: Answer,
     request: AskRequest,
-    surface: Surface,
-    /// Whether row policies answered to somebody in particular: then it teaches nothing that everybody is told.
-    private: bool,
     domain: Arc<Domain>,
     clock: Clock,
     runtime: Runtime,
@@ -85,11 +80,11 @@ struct Lesson {
 }
 
 impl Learning {
-    /// Learning over the handles that append and propose.
+    /// Learning over the handle that proposes.
     #[must_use]
-    pub fn new(log: Log, distill: Distill, options: LearningOptions) -> Self {
+    pub fn new(distill: Distill, options: LearningOptions) -> Self {
         let places = Arc::new(Semaphore::new(PLACES));
-        Self { log, distill, options, places, tasks: Mutex::default(), lost: Arc::default() }
+        Self { distill, options, places, tasks: Mutex::default(), lost: Arc::default() }
     }
 
     /// Waits until what was begun is done: before a store is closed.
@@ -100,22 +95,21 @@ impl Learning {
 
     fn begin(&self, lesson: Lesson) {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
-            tracing::warn!(ask = %lesson.answer.ask_id, "too much waits to be learned: this ask is not logged");
+            tracing::warn!(ask = %lesson.answer.ask_id, "too much waits to be learned: this ask is not learned from");
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let (log, distill, options) = (self.log.clone(), self.distill.clone(), self.options);
+        let (distill, options) = (self.distill.clone(), self.options);
         let lost = Arc::clone(&self.lost);
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             let ask = lesson.answer.ask_id;
             let work = async {
-                lesson.logged(&log).await?;
-                if options.examples && !lesson.private {
+                if options.examples {
                     lesson.propose(&distill).await?;
                 }
-                if options.lessons && !lesson.private {
+                if options.lessons {
                     lesson.distil(&distill).await?;
                 }
                 Ok::<(), StoreError>(())
@@ -135,43 +129,6 @@ impl Learning {
 }
 
 impl Lesson {
-    async fn logged(&self, log: &Log) -> Result<(), StoreError> {
-        let Self { answer, request, domain, .. } = self;
-        let surface = self.surface.as_str();
-        let by_model = answer.history.iter().any(|entry| entry.origin != "composer");
-        let model = self.models.model(Role::Reasoning).filter(|_| by_model);
-        let row = AskRow {
-            answer,
-            asked_at: jiff::Timestamp::now(),
-            question: answer.question.as_str(),
-            sql: answer.sql.as_deref(),
-            mode: request.mode,
-            model,
-            models: &[],
-            surface,
-            record: None,
-        };
-        log.append(&[LogLine::new(answer.ask_id, Some(&row), None, &[])]).await?;
-        let errors: Vec<String> = answer
-            .history
-            .iter()
-            .filter_map(|entry| entry.error_type)
-            .map(|kind| kind.as_str().to_owned())
-            .collect();
-        log.signal(&Signal {
-            domain: domain.name(),
-            tool: SignalTool::Ask,
-            ask: Some(answer.ask_id),
-            question: Some(answer.question.as_str()).filter(|_| !self.private),
-            sql: answer.sql.as_deref().filter(|_| !self.private),
-            tables: &answer.tables_used,
-            outcome: answer.outcome.as_str(),
-            error_types: &errors,
-        })
-        .await?;
-        log.uses(&took_part(answer)).await
-    }
-
     async fn propose(&self, distill: &Distill) -> Result<(), StoreError> {
         match propose::example(&self.answer, &self.request, &self.domain) {
             Ok(content) => {
@@ -216,7 +173,7 @@ impl Lesson {
 }
 
 /// The uses that an ask leaves behind: each item of the store that took part, and what the ending says of it.
-fn took_part(answer: &Answer) -> Vec<Use<'_>> {
+pub(crate) fn took_part(answer: &Answer) -> Vec<Use<'_>> {
     let events = [Some(UseEvent::Recalled), speaks(answer)];
     let of = |item, event| Use { domain: &answer.domain, item, ask: Some(answer.ask_id), event };
     used(&answer.lessons, &answer.examples)
@@ -266,6 +223,7 @@ impl crate::host::Host {
 
     /// Waits until what was begun after asks is done: before the store is closed.
     pub async fn learning_settled(&self) {
+        self.journal_settled().await;
         self.conversations.settled().await;
         if let Some(learning) = &self.learning {
             learning.settled().await;
@@ -275,7 +233,9 @@ impl crate::host::Host {
     /// Asks that were not logged, or not learned from, since the start; `None` without a store.
     #[must_use]
     pub fn unlogged(&self) -> Option<u64> {
-        self.learning.as_ref().map(|learning| learning.lost.load(Ordering::Relaxed))
+        let learning = self.learning.as_ref().map(|learning| learning.lost.load(Ordering::Relaxed));
+        let journal = self.journal.as_ref().map(crate::journal::Journal::lost);
+        learning.into_iter().chain(journal).reduce(u64::saturating_add)
     }
 
     /// Hands a finished ask to learning and returns at once.
@@ -287,7 +247,8 @@ impl crate::host::Host {
         clock: Clock,
         answer: &Answer,
     ) {
-        let Some(learning) = &self.learning else { return };
+        // What was asked with an identity holds what others may not see.
+        let Some(learning) = self.learning.as_ref().filter(|_| asker.identity.is_none()) else { return };
         let stages = self.registry().current();
         let distiller = stages.component(Stage::Distill, domain.name());
         let distiller =
@@ -295,8 +256,6 @@ impl crate::host::Host {
         learning.begin(Lesson {
             answer: without_rows(answer),
             request: request.clone(),
-            surface: asker.surface,
-            private: asker.identity.is_some(),
             domain: Arc::clone(domain),
             clock,
             runtime: self.runtime().clone(),

@@ -2,6 +2,10 @@
 //!
 //! Parsed once into what was written ([`File`]) and resolved once into what it means ([`Config`]). Unknown keys are errors.
 
+pub mod learning;
+pub mod log;
+pub mod server;
+pub mod shown;
 pub mod store;
 pub mod wrong;
 
@@ -14,10 +18,18 @@ use airlock_models::{EmbedderConfig, ModelsConfig};
 use airlock_pipeline::{FailurePolicy, LearningOptions, QuarantinePolicy};
 use airlock_runtime::signature::TrustedKey;
 use airlock_runtime::{SignaturePolicy, Stage};
+use airlock_telemetry::{TelemetryError, TelemetrySettings, TelemetryTable};
 use serde::Deserialize;
 use thiserror::Error;
 
+use learning::LearningTable;
+use log::{LogSettings, LogTable};
+use server::{AccessSettings, ServerTable};
 use store::{StoreConfigError, StoreSettings, StoreTable};
+
+use crate::upkeep::Scheduled;
+
+pub use server::{DEFAULT_LISTEN, parse_listen};
 
 /// The file as written.
 #[derive(Debug, Default, Deserialize)]
@@ -31,16 +43,9 @@ pub struct File {
     models: ModelsConfig,
     embedder: EmbedderConfig,
     learning: LearningTable,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ServerTable {
-    listen: Option<String>,
-    ask_deadline_seconds: Option<u64>,
-    asks_at_once: Option<usize>,
-    data: Option<PathBuf>,
-    operator_socket: Option<PathBuf>,
+    log: LogTable,
+    telemetry: TelemetryTable,
+    evaluation: EvaluationTable,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,18 +87,10 @@ struct QuarantineTable {
     within_seconds: Option<u64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct LearningTable {
-    examples: bool,
-    lessons: bool,
-}
-
-impl Default for LearningTable {
-    fn default() -> Self {
-        let LearningOptions { examples, lessons } = LearningOptions::default();
-        Self { examples, lessons }
-    }
+struct EvaluationTable {
+    dir: Option<PathBuf>,
 }
 
 /// A data source.
@@ -117,6 +114,8 @@ pub struct Config {
     pub ask_deadline: Duration,
     /// Asks worked on at once.
     pub asks_at_once: usize,
+    /// Who may come in.
+    pub access: AccessSettings,
     /// Data sources by name.
     pub sources: BTreeMap<String, SourceSettings>,
     /// Where what is learned is kept.
@@ -145,6 +144,14 @@ pub struct Config {
     pub embedder: EmbedderConfig,
     /// What is proposed from asks.
     pub learning: LearningOptions,
+    /// What of the asks is kept, and how long.
+    pub log: LogSettings,
+    /// What operators see of asks.
+    pub telemetry: TelemetrySettings,
+    /// When candidates are ruled on by the clock.
+    pub scheduled: Option<Scheduled>,
+    /// Folder of evaluation runs.
+    pub evaluations: PathBuf,
 }
 
 /// What is wrong with the configuration.
@@ -159,6 +166,14 @@ pub enum ConfigError {
     /// An address is none.
     #[error("server.listen: `{0}` is not an address with a port, such as 127.0.0.1:8080")]
     Listen(String),
+    /// Half a certificate.
+    #[error("server.tls_certificate and server.tls_key go together: give both or neither")]
+    HalfCertificate,
+    /// Not a name of a server.
+    #[error(
+        "server.names: `{0}` is no name of a server as clients write it, such as data.example or data.example:8443"
+    )]
+    ServerName(String),
     /// A source without an address.
     #[error("sources.{0}: give `url`, or `url_env` with the name of an environment variable that is set")]
     Source(String),
@@ -183,13 +198,21 @@ pub enum ConfigError {
         "plugins.require_signatures: name the keys that count in plugins.trusted_keys; with none, nothing would be loaded"
     )]
     NobodyTrusted,
+    /// What learning is told.
+    #[error("learning.{key}: {why}")]
+    Learning {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// What operators see.
+    #[error(transparent)]
+    Telemetry(#[from] TelemetryError),
     /// Half a model.
     #[error("AIRLOCK_MODEL_URL and AIRLOCK_MODEL go together: set both or neither")]
     HalfModel,
 }
-
-/// Where the server listens when nothing says otherwise.
-pub const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
 /// Where the configuration is looked for when no file is named.
 const DEFAULT_FILE: &str = "airlock.toml";
@@ -200,12 +223,7 @@ impl Config {
     /// # Errors
     /// [`ConfigError`], naming the key.
     pub fn read(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        let path = file.unwrap_or(Path::new(DEFAULT_FILE));
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if file.is_none() && error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(ConfigError::Read(path.to_owned(), error)),
-        };
+        let (path, text) = read_text(file)?;
         let parsed: File = toml::from_str(&text)
             .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, &text)))?;
         Self::resolve(parsed, path.parent().unwrap_or(Path::new("")), variable)
@@ -217,9 +235,7 @@ impl Config {
         base: &Path,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        let listen =
-            variable("AIRLOCK_LISTEN").or(file.server.listen).unwrap_or_else(|| DEFAULT_LISTEN.to_owned());
-        let listen = parse_listen(&listen)?;
+        let server = file.server.resolve(base, &variable)?;
         let mut sources = BTreeMap::new();
         for (name, table) in file.sources {
             let from_variable = table.url_env.as_deref().and_then(&variable);
@@ -282,20 +298,6 @@ impl Config {
             let seconds = text.parse().map_err(|_| ConfigError::Deadline(text))?;
             models.deadline_seconds = Some(seconds);
         }
-        let deadline = within(
-            file.server.ask_deadline_seconds,
-            120,
-            1,
-            3_600,
-            "server.ask_deadline_seconds".to_owned(),
-        )?;
-        let asks = within(
-            file.server.asks_at_once.map(|n| n as u64),
-            64,
-            1,
-            1_024,
-            "server.asks_at_once".to_owned(),
-        )?;
         let values = within(
             file.domains.values_refresh_seconds,
             3_600,
@@ -304,9 +306,10 @@ impl Config {
             "domains.values_refresh_seconds".to_owned(),
         )?;
         Ok(Self {
-            listen,
-            ask_deadline: Duration::from_secs(deadline),
-            asks_at_once: usize::try_from(asks).unwrap_or(64),
+            listen: server.listen,
+            ask_deadline: server.ask_deadline,
+            asks_at_once: server.asks_at_once,
+            access: server.access,
             sources,
             store,
             domains: base.join(file.domains.dir.unwrap_or_else(|| PathBuf::from("domains"))),
@@ -320,17 +323,25 @@ impl Config {
             operator_socket,
             models,
             embedder,
-            learning: LearningOptions { examples: file.learning.examples, lessons: file.learning.lessons },
+            scheduled: file.learning.scheduled()?,
+            learning: file.learning.options(),
+            log: file.log.resolve()?,
+            telemetry: file.telemetry.resolve(&variable)?,
+            evaluations: base.join(file.evaluation.dir.unwrap_or_else(|| PathBuf::from("evaluations"))),
         })
     }
 }
 
-/// Reads an address to listen on.
-///
-/// # Errors
-/// When it is none.
-pub fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
-    text.parse().map_err(|_| ConfigError::Listen(text.to_owned()))
+/// The file that is read, and what is in it; nothing, where no file is named and none is there.
+fn read_text(file: Option<&Path>) -> Result<(&Path, String), ConfigError> {
+    let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok((path, text)),
+        Err(error) if file.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            Ok((path, String::new()))
+        }
+        Err(error) => Err(ConfigError::Read(path.to_owned(), error)),
+    }
 }
 
 fn quarantine(plugins: &PluginsTable) -> Result<QuarantinePolicy, ConfigError> {

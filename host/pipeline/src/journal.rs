@@ -1,0 +1,355 @@
+//! The journal: finished asks on their way into the store's log, beside the asks and apart from learning.
+//!
+//! One writer of a host appends what waits, many asks in one statement. A store that is away is tried again until it is back;
+//! what finds no room meanwhile is counted and told, and no answer waits for any of it.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use airlock_knowledge::store::{AskRow, Log, LogLine, Signal, SignalTool, StoreError};
+use airlock_models::Role;
+use airlock_types::{Answer, AskRequest, Clock};
+use serde::Serialize;
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::account::{Bookkeeper, Prior};
+use crate::asker::Asker;
+use crate::domain::Domain;
+use crate::fault::Finished;
+use crate::host::Host;
+use crate::learning::took_part;
+
+/// Finished asks that wait to be appended.
+const WAITING: usize = 4_096;
+/// Bytes of those.
+const BYTES: usize = 32 << 20;
+/// Asks that are appended in one statement.
+const BATCH: usize = 64;
+/// Between two attempts to append while the store is away.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// What is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalOptions {
+    /// Whether asks are logged at all. Without, only the uses of stored items are: they quote nothing.
+    pub asks: bool,
+    /// Whether what a replay needs is kept with them.
+    pub record: bool,
+}
+
+impl Default for JournalOptions {
+    fn default() -> Self {
+        Self { asks: true, record: true }
+    }
+}
+
+/// The log of a host's finished asks.
+pub struct Journal {
+    options: JournalOptions,
+    log: Log,
+    work: mpsc::Sender<Work>,
+    state: Arc<State>,
+}
+
+/// How logging goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JournalState {
+    /// `on`, `off`, or `behind` while the store cannot be written.
+    pub state: &'static str,
+    /// Whether what a replay needs is kept.
+    pub record: bool,
+    /// Asks written since the start.
+    pub written: u64,
+    /// Asks that wait to be.
+    pub waiting: u64,
+    /// Asks that were not and will not be.
+    pub not_logged: u64,
+    /// Why the last attempt failed, while it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+#[derive(Default)]
+struct State {
+    written: AtomicU64,
+    lost: AtomicU64,
+    waiting: AtomicU64,
+    bytes: AtomicUsize,
+    /// Why nothing can be written now.
+    trouble: Mutex<Option<String>>,
+    /// The host stops: nothing is waited for any more.
+    closing: Notify,
+}
+
+enum Work {
+    Line(LogLine),
+    /// Everything before is done.
+    Settled(oneshot::Sender<()>),
+}
+
+impl Journal {
+    /// A journal over the handle that appends.
+    #[must_use]
+    pub fn new(log: Log, options: JournalOptions) -> Self {
+        let (work, waiting) = mpsc::channel(WAITING);
+        let state = Arc::new(State::default());
+        tokio::spawn(write(log.clone(), waiting, Arc::clone(&state)));
+        Self { options, log, work, state }
+    }
+
+    /// How it goes.
+    #[must_use]
+    pub fn state(&self) -> JournalState {
+        let why = self.state.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        JournalState {
+            state: match (self.options.asks, &why) {
+                (false, _) => "off",
+                (true, None) => "on",
+                (true, Some(_)) => "behind",
+            },
+            record: self.options.asks && self.options.record,
+            written: self.state.written.load(Ordering::Relaxed),
+            waiting: self.state.waiting.load(Ordering::Relaxed),
+            not_logged: self.lost(),
+            why,
+        }
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.state.lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether a row could be written now, tried and taken back; `None` when nothing is to be.
+    pub(crate) async fn tried(&self) -> Option<Result<(), StoreError>> {
+        if self.options.asks { Some(self.log.tried().await) } else { None }
+    }
+
+    /// Waits until what waits is written, or cannot be: before a store is closed.
+    async fn settled(&self) {
+        let (done, settled) = oneshot::channel();
+        self.state.closing.notify_one();
+        if self.work.send(Work::Settled(done)).await.is_ok() {
+            let _ = settled.await;
+        }
+    }
+
+    /// Adds the use of a person's own SQL.
+    pub(crate) fn signal(&self, signal: &Signal<'_>) {
+        if self.options.asks {
+            self.add(LogLine::new(None, None, Some(signal), &[]));
+        }
+    }
+
+    fn add(&self, line: LogLine) {
+        let bytes = line.bytes();
+        let room = self.state.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes <= BYTES;
+        if room && self.work.try_send(Work::Line(line)).is_ok() {
+            self.state.waiting.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.state.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        if self.state.lost.fetch_add(1, Ordering::Relaxed).is_multiple_of(1_000) {
+            tracing::error!("too much waits to be logged: what is asked from here on is not");
+        }
+    }
+}
+
+/// Appends what waits, until the journal is gone.
+async fn write(log: Log, mut work: mpsc::Receiver<Work>, state: Arc<State>) {
+    let mut batch = Vec::with_capacity(BATCH);
+    while work.recv_many(&mut batch, BATCH).await > 0 {
+        let (mut lines, mut settled) = (Vec::new(), Vec::new());
+        for work in batch.drain(..) {
+            match work {
+                Work::Line(line) => lines.push(line),
+                Work::Settled(done) => settled.push(done),
+            }
+        }
+        if !lines.is_empty() {
+            state.append(&log, &lines, settled.is_empty()).await;
+        }
+        for done in settled {
+            let _ = done.send(());
+        }
+    }
+}
+
+impl State {
+    /// Appends a batch; while the store is away again and again, unless the host stops.
+    async fn append(&self, log: &Log, lines: &[LogLine], mut patient: bool) {
+        loop {
+            match log.append(lines).await {
+                Ok(()) => {
+                    self.is_in_trouble(None);
+                    self.written.fetch_add(lines.len() as u64, Ordering::Relaxed);
+                    break;
+                }
+                Err(error) if error.is_passing() && patient => {
+                    self.is_in_trouble(Some(&error));
+                    tokio::select! {
+                        () = tokio::time::sleep(RETRY) => {}
+                        () = self.closing.notified() => patient = false,
+                    }
+                }
+                Err(error) if error.is_passing() => {
+                    self.is_in_trouble(Some(&error));
+                    self.lost.fetch_add(lines.len() as u64, Ordering::Relaxed);
+                    break;
+                }
+                // One that the store will never take does not keep the others out.
+                Err(_) => {
+                    for line in lines {
+                        self.append_one(log, line).await;
+                    }
+                    break;
+                }
+            }
+        }
+        self.waiting.fetch_sub(lines.len() as u64, Ordering::Relaxed);
+        self.bytes.fetch_sub(lines.iter().map(LogLine::bytes).sum(), Ordering::Relaxed);
+    }
+
+    async fn append_one(&self, log: &Log, line: &LogLine) {
+        match log.append(std::slice::from_ref(line)).await {
+            Ok(()) => {
+                self.written.fetch_add(1, Ordering::Relaxed);
+                self.is_in_trouble(None);
+            }
+            Err(error) => {
+                tracing::error!(ask = line.ask().map(tracing::field::display), %error, "an ask was not logged");
+                self.lost.fetch_add(1, Ordering::Relaxed);
+                self.is_in_trouble(Some(&error));
+            }
+        }
+    }
+
+    /// Keeps in mind whether writing works, and tells when that changes.
+    fn is_in_trouble(&self, error: Option<&StoreError>) {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        match (error, trouble.is_some()) {
+            (Some(error), false) => tracing::warn!(%error, "asks cannot be logged now; they wait"),
+            (None, true) => tracing::info!("asks are logged again"),
+            _ => {}
+        }
+        *trouble = error.map(ToString::to_string);
+    }
+}
+
+impl Host {
+    /// The same host, logging its asks.
+    #[must_use]
+    pub fn with_journal(mut self, journal: Journal) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// How logging goes; `None` without a store.
+    #[must_use]
+    pub fn journal(&self) -> Option<JournalState> {
+        self.journal.as_ref().map(Journal::state)
+    }
+
+    /// Waits until finished asks are logged: before the store is closed.
+    pub(crate) async fn journal_settled(&self) {
+        if let Some(journal) = &self.journal {
+            journal.settled().await;
+        }
+    }
+
+    /// Who writes down what happens in an ask. What is asked with an identity is not recorded: replies may hold what row
+    /// policies keep from others.
+    pub(crate) fn bookkeeper(&self, asker: &Asker, ask: airlock_types::AskId) -> Bookkeeper {
+        match &self.journal {
+            Some(journal) if journal.options.asks && journal.options.record && asker.identity.is_none() => {
+                Bookkeeper::of(ask)
+            }
+            _ => Bookkeeper::counting(),
+        }
+    }
+
+    /// Hands a finished ask to the journal and returns at once.
+    pub(crate) fn log_ask(
+        &self,
+        request: &AskRequest,
+        asker: &Asker,
+        domain: &Domain,
+        clock: &Clock,
+        prior: Option<Prior>,
+        finished: &mut Finished,
+    ) {
+        let Some(journal) = &self.journal else { return };
+        let configured = self.models().model(Role::Reasoning);
+        let books = &mut finished.books;
+        let record = books.account(request, domain, clock, prior, configured);
+        let answer = &finished.answer;
+        let by_model = answer.history.iter().any(|entry| entry.origin != "composer");
+        let of_role = books.costs.iter().find(|cost| Some(cost.model.as_str()) == configured);
+        let model = of_role.or(books.costs.first()).map(|cost| cost.model.as_str()).filter(|_| by_model);
+        let logged = Logged::of(answer, asker);
+        let row = AskRow {
+            answer,
+            asked_at: began(answer),
+            question: answer.question.as_str(),
+            sql: logged.sql.as_deref(),
+            mode: request.mode,
+            model,
+            models: &books.costs,
+            surface: asker.surface.as_str(),
+            record: record.as_ref(),
+        };
+        let errors: Vec<String> = answer
+            .history
+            .iter()
+            .filter_map(|entry| entry.error_type)
+            .map(|kind| kind.as_str().to_owned())
+            .collect();
+        let signal = Signal {
+            domain: &answer.domain,
+            tool: SignalTool::Ask,
+            ask: Some(answer.ask_id),
+            question: logged.question,
+            sql: logged.sql.as_deref(),
+            tables: &answer.tables_used,
+            outcome: answer.outcome.as_str(),
+            error_types: &errors,
+        };
+        let asks = journal.options.asks;
+        let uses = took_part(answer);
+        if asks || !uses.is_empty() {
+            journal.add(LogLine::new(
+                Some(answer.ask_id),
+                asks.then_some(&row),
+                asks.then_some(&signal),
+                &uses,
+            ));
+        }
+    }
+}
+
+/// The words of an ask as they may be logged.
+struct Logged<'a> {
+    question: Option<&'a str>,
+    sql: Option<String>,
+}
+
+impl<'a> Logged<'a> {
+    /// What was asked with an identity keeps no literal where it is learned from, and none in the SQL, which may hold what
+    /// the asker alone could see.
+    fn of(answer: &'a Answer, asker: &Asker) -> Self {
+        if asker.identity.is_none() {
+            return Self { question: Some(answer.question.as_str()), sql: answer.sql.clone() };
+        }
+        let sql = answer.sql.as_deref().map(|sql| {
+            // What ran was read before; a text that cannot be read again says nothing.
+            airlock_gate::without_literals(sql).unwrap_or_else(|_| "(not kept)".to_owned())
+        });
+        Self { question: None, sql }
+    }
+}
+
+/// When an ask began.
+fn began(answer: &Answer) -> jiff::Timestamp {
+    let now = jiff::Timestamp::now();
+    now.checked_sub(Duration::from_millis(answer.latency_ms)).unwrap_or(now)
+}
