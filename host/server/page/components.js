@@ -4,13 +4,13 @@ import { call, withQuery } from "./api.js";
 import { digest } from "./attempts.js";
 import { byId, el, fill, grouped, list, text } from "./dom.js";
 import { may } from "./session.js";
-import { announce } from "./state.js";
+import { announce, page } from "./state.js";
 
 const EVENTS = {
-  swapped: "put in service", refused: "refused", rolled_back: "rolled back", quarantined: "quarantined", returned: "came back", restored: "restored at the start",
+  swapped: "put in service", refused: "refused, because golden cases got worse", rolled_back: "rolled back", quarantined: "quarantined", shadowed: "ran beside what serves",
 };
 
-const named = (served) => (served ? [el("strong", {}, text(served.component ?? served.name)), " ", digest(served.digest)] : el("span", { class: "help" }, "nothing"));
+const named = (served) => (served ? [el("strong", {}, text(served.component)), " ", digest(served.digest)] : el("span", { class: "help" }, "nothing"));
 const domainsWord = (domains) => (domains === "*" ? "every domain" : text(domains));
 
 /** A dialog that says what is about to happen and waits for a yes. */
@@ -33,13 +33,13 @@ function confirmed(title, nodes, words) {
 
 /** Tells what a change did, or why nothing changed; golden cases that got worse are named. */
 function told(answer, problem) {
-  const said = answer ?? problem?.body ?? {};
-  const verified = said.verified;
+  const said = answer ?? {};
+  const verified = said.verified ?? problem?.body?.now?.verified;
   const box = byId("components-said");
   box.replaceChildren();
   fill(box, {}, [el("div", { class: problem ? "note bad-note" : "note good-note", role: problem ? "alert" : "status" },
     problem
-      ? el("p", {}, el("strong", {}, "Nothing was changed. "), text(said.why) || problem.message)
+      ? el("p", {}, el("strong", {}, "Nothing was changed. "), problem.message)
       : el("p", {}, el("strong", {}, "Done. "), named(said.from), " → ", named(said.to)),
     said.unwritten && el("p", {}, `This is not on disk: ${said.unwritten}`),
     list(said.grant).length > 0 && el("p", { class: "help" }, "Grant: ", el("code", {}, list(said.grant).join("  "))),
@@ -64,16 +64,15 @@ async function rollBack({ stage, domains }, component) {
     el("p", {}, "The component that served ", el("strong", {}, text(stage)), ` in ${domainsWord(domains)} before this one will serve again. Asks under way keep what they began with.`),
     el("p", {}, "It is ", named(component), " that will no longer serve."),
   ], "Roll back");
-  if (yes) await change("/api/plugins/rollback", { stage, domains });
+  if (yes) await change("/api/plugins/rollback", { stage, ...(domains !== "*" && { domain: domains }) });
 }
 
-async function swapIn(where, candidate, verify) {
-  const { stage, domains } = where;
+async function swapIn({ stage, domain, component, verify }) {
   const yes = await confirmed("Put it in service?", [
-    el("p", {}, candidate, ` will serve `, el("strong", {}, text(stage)), ` in ${domainsWord(domains)} from the next ask on.`),
+    el("p", {}, el("code", {}, component), " will serve ", el("strong", {}, stage), ` in ${domainsWord(domain ?? "*")} from the next ask on.`),
     el("p", { class: "help" }, verify ? "Golden cases are replayed first on both; if one gets worse, nothing changes." : "No golden case is replayed first."),
   ], "Swap");
-  return yes;
+  if (yes) await change("/api/plugins/swap", { stage, ...(domain && { domain }), component, verify });
 }
 
 function servingTable(components) {
@@ -92,23 +91,21 @@ function servingTable(components) {
 function swapForm(components) {
   if (!may("operate")) return el("p", { class: "help" }, "Swapping and rolling back need the scope operate: sign in with a key that has it.");
   const stages = [...new Set(components.flatMap((component) => [...list(component.stages), ...list(component.serves).map((where) => where.stage), component.stage].filter(Boolean)))];
-  const domains = [...new Set(["*", ...components.flatMap((component) => list(component.serves).map((where) => text(where.domains)))])];
+  const domains = [...new Set(["*", ...page.domains.keys(), ...components.flatMap((component) => list(component.serves).map((where) => text(where.domains)))])];
   const stage = el("select", { id: "swap-stage" }, stages.map((name) => el("option", { value: name }, name)));
   const scope = el("select", { id: "swap-domains" }, domains.map((name) => el("option", { value: name }, domainsWord(name))));
   const file = el("input", { id: "swap-file", type: "text", autocomplete: "off", spellcheck: "false" });
   const verify = el("input", { id: "swap-verify", type: "checkbox", checked: true });
   return el("details", { class: "fold" }, el("summary", {}, "Put another component in service"),
-    el("form", { class: "swap-form", novalidate: true, submit: async (event) => {
+    el("form", { class: "swap-form", novalidate: true, submit: (event) => {
       event.preventDefault();
       const name = file.value.trim();
       if (name === "") return file.focus();
-      const body = { stage: stage.value, domains: scope.value, file: name };
-      if (verify.checked) body.verify = "packs";
-      return (await swapIn(body, el("code", {}, name), verify.checked)) ? change("/api/plugins/swap", body) : undefined;
+      return swapIn({ stage: stage.value, domain: scope.value === "*" ? null : scope.value, component: name, verify: verify.checked });
     } },
     el("div", { class: "filter" }, el("label", { for: "swap-stage" }, "Stage"), stage),
     el("div", { class: "filter" }, el("label", { for: "swap-domains" }, "Domains"), scope),
-    el("div", { class: "filter wide" }, el("label", { for: "swap-file" }, "Component file, as the host sees it"), file),
+    el("div", { class: "filter wide" }, el("label", { for: "swap-file" }, "Its file in the folder of components, such as repair-2.wasm"), file),
     el("label", { class: "check" }, verify, " Replay golden cases first; change nothing if one gets worse"),
     el("button", { type: "submit", class: "primary small-button" }, "Swap")));
 }
@@ -116,29 +113,32 @@ function swapForm(components) {
 const historyNode = (entry) => el("li", {},
   el("p", {}, el("time", { class: "help", datetime: entry.at }, new Date(entry.at).toLocaleString()), " ", el("strong", {}, text(entry.stage)), ` in ${domainsWord(entry.domains)}: `,
     EVENTS[entry.event] ?? text(entry.event).replaceAll("_", " "), entry.forced && [" ", el("span", { class: "tag warn" }, "forced")], el("span", { class: "help" }, ` by ${text(entry.by)}`)),
-  el("p", {}, named(entry.from), " → ", named(entry.to)));
+  el("p", {}, entry.event === "quarantined" ? [named(entry.quarantined), ` ${text(entry.quarantined?.reason)}`]
+    : entry.event === "shadowed" ? [named(entry.report), `: ${entry.report?.same} the same, ${entry.report?.different} different`]
+      : [named(entry.from), " → ", named(entry.to)]));
 
 export async function showComponents() {
   const box = byId("components-body");
   let status;
   let entries = [];
   try {
-    status = await call("/api/plugins");
-    entries = list((await call(withQuery("/api/plugins/history", { limit: 50 }))).items);
+    // Those who only read see what serves as health tells it.
+    status = may("operate") ? await call("/api/plugins") : await call("/api/health", { also: [503] });
+    if (may("operate")) entries = list((await call(withQuery("/api/plugins/history", { limit: 50 }))).items);
   } catch (problem) {
     if (!status) {
       box.replaceChildren(el("p", { class: "note" }, problem.absent ? "This server does not show its components." : problem.message));
       return;
     }
   }
-  const components = list(status.components ?? status.items);
+  const components = list(status.components);
   box.replaceChildren();
   fill(box, {}, [
-    list(status.quarantined).map((one) => el("div", { class: "note bad-note" }, el("p", {}, el("strong", {}, "Quarantined: "), named(one), ` on ${text(one.stage)} in ${domainsWord(one.domains)}. `, text(one.now ?? one.consequence)))),
-    list(status.shadows).map((one) => el("p", { class: "note" }, el("strong", {}, "Running beside what serves: "), named(one.candidate ?? one), Number.isFinite(one.runs) && ` ${one.runs} runs left`)),
+    list(status.quarantined).map((one) => el("div", { class: "note bad-note" }, el("p", {}, el("strong", {}, "Quarantined: "), named(one), ` on ${text(one.stage)} in ${domainsWord(one.domains)}. `, text(one.reason)))),
+    list(status.shadows).map((one) => el("p", { class: "note" }, el("strong", {}, "Running beside what serves: "), named(one), ` for ${text(one.stage)}: ${one.ran} of ${one.wanted} runs, ${one.same} the same, ${one.different} different, ${one.failed} failed`)),
     servingTable(components),
     swapForm(components),
-    el("h3", { class: "item-title" }, "What was changed"),
-    entries.length > 0 ? el("ol", { class: "decisions" }, entries.map(historyNode)) : el("p", { class: "about" }, "Nothing yet."),
+    may("operate") && el("h3", { class: "item-title" }, "What was changed"),
+    may("operate") && (entries.length > 0 ? el("ol", { class: "decisions" }, entries.map(historyNode)) : el("p", { class: "about" }, "Nothing yet.")),
   ]);
 }

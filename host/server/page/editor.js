@@ -21,10 +21,11 @@ export function placeIn(sql, position) {
 
 /** A refusal or an error: what, why, where. */
 export function refusalNodes(problem, sql, goTo) {
-  const said = problem.body ?? problem;
+  const body = problem.body ?? problem;
+  const said = body.failure ?? body;
   const place = placeIn(sql, Number(said.position) || null);
   return el("div", { class: "refusal" },
-    el("p", {}, el("code", { class: "tag bad" }, text(said.error_type) || text(said.code) || "refused"), " ", text(said.message) || text(said.detail) || problem.message),
+    el("p", {}, el("code", { class: "tag bad" }, text(said.error_type) || text(said.code) || "refused"), " ", text(said.message) || problem.message),
     text(said.hint) && el("p", { class: "help" }, `Hint: ${said.hint}`),
     said.sqlstate && el("p", { class: "help" }, `SQLSTATE ${said.sqlstate}`),
     place && [

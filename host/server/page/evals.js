@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { dollars } from "./attempts.js";
 import { byId, compact, duration, el, fill, list, plural, svg, text } from "./dom.js";
 import { hashOf } from "./router.js";
+import { sqlNodes } from "./sql.js";
 
 const percent = (value) => (typeof value === "number" ? `${(value * 100).toFixed(1)}%` : "–");
 
@@ -45,7 +46,19 @@ function groupTable(title, groups) {
       el("tbody", {}, list(groups).map((group) => el("tr", {}, el("th", { scope: "row" }, text(group.name)), el("td", { class: "number" }, text(group.questions)), el("td", {}, shareNode(group.agent)), el("td", {}, shareNode(group.baseline))))))));
 }
 
-function summaryNodes(run) {
+/** Asks that did not come out right, with what was wanted and what was tried. */
+function failuresBlock(failures) {
+  const items = list(failures?.items);
+  if (items.length === 0) return null;
+  return el("details", { class: "fold" }, el("summary", {}, "Not right ", el("span", { class: "count" }, `${items.length} of ${text(failures.of)}`)),
+    items.map((one) => el("section", { class: "attempt" },
+      el("p", { class: "attempt-head" }, el("strong", {}, text(one.id)), el("span", { class: "tag warn" }, text(one.kind).replaceAll("_", " ")), el("span", {}, text(one.mode))),
+      el("p", {}, text(one.question)),
+      one.wanted_sql && [el("p", { class: "help" }, "Wanted:"), el("pre", { tabindex: "0" }, el("code", {}, sqlNodes(text(one.wanted_sql))))],
+      list(one.history).at(-1)?.sql && [el("p", { class: "help" }, "Tried last:"), el("pre", { tabindex: "0" }, el("code", {}, sqlNodes(text(list(one.history).at(-1).sql))))])));
+}
+
+function summaryNodes(run, failures) {
   const modes = ["agent", "baseline"].filter((name) => run[name]);
   return [
     el("a", { class: "back", href: hashOf("evals") }, "← All runs"),
@@ -59,6 +72,7 @@ function summaryNodes(run) {
     groupTable("By what a question tests", run.categories),
     groupTable("By collection", list(run.sets).length > 1 ? run.sets : []),
     groupTable("By domain", list(run.domains).length > 1 ? run.domains : []),
+    failuresBlock(failures),
     [["Right in the agent and not in the baseline", run.won], ["Right in the baseline and not in the agent", run.lost]].map(([title, ids]) =>
       list(ids).length > 0 && el("details", { class: "fold" }, el("summary", {}, `${title} `, el("span", { class: "count" }, text(list(ids).length))), el("p", {}, list(ids).join(", ")))),
   ];
@@ -69,7 +83,7 @@ function listNodes(runs) {
   return [el("section", { class: "block" }, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Runs" }, el("table", {},
     el("thead", {}, el("tr", {}, ["Run", "Questions", "Agent", "Baseline", "Healed", "Broken"].map((name, at) => el("th", { scope: "col", class: [1, 4, 5].includes(at) && "number" }, name)))),
     el("tbody", {}, runs.map((run) => el("tr", {},
-      el("th", { scope: "row" }, el("a", { href: hashOf("evals", [text(run.run)]) }, text(run.run))),
+      el("th", { scope: "row" }, el("a", { href: hashOf("evals", [text(run.run)]) }, text(run.run)), el("span", { class: "type" }, [text(run.from), list(run.domains).join(", ")].filter(Boolean).join(" · "))),
       el("td", { class: "number" }, text(run.questions)),
       el("td", {}, shareNode(run.agent?.answerable ?? run.agent)), el("td", {}, shareNode(run.baseline?.answerable ?? run.baseline)),
       el("td", { class: "number" }, text(run.agent?.healed)), el("td", { class: "number" }, text(run.agent?.broken))))))))];
@@ -81,9 +95,9 @@ export async function showEvals({ rest: [run] }) {
   try {
     if (run) {
       const said = await call(`/api/evals/${encodeURIComponent(run)}`);
-      nodes = summaryNodes(said.summary ?? said);
+      nodes = summaryNodes(said.summary ?? {}, said.failures);
     } else {
-      nodes = listNodes(list((await call("/api/evals")).items).map((item) => item.summary ?? item));
+      nodes = listNodes(list((await call("/api/evals?limit=100")).items));
     }
   } catch (problem) {
     nodes = [run && el("a", { class: "back", href: hashOf("evals") }, "← All runs"),

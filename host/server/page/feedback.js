@@ -1,9 +1,13 @@
 // A verdict on an answer: right or wrong, with the SQL that would have been right and a note.
 
 import { call } from "./api.js";
-import { el, list, plural } from "./dom.js";
+import { el, list, plural, svg } from "./dom.js";
 import { may } from "./session.js";
 import { announce } from "./state.js";
+
+const thumbIcon = (verdict) =>
+  svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", class: "thumb-icon", "aria-hidden": "true" },
+    svg("path", { d: "M2 7h2.5v7H2zM6 7l2.7-5.2c.9 0 1.6.7 1.6 1.6L10 6h3.2c.8 0 1.4.8 1.2 1.6l-1.3 5.2c-.1.7-.7 1.2-1.4 1.2H6z", transform: verdict === "wrong" && "rotate(180 8 8)" }));
 
 const JUDGED = ["answered", "refused", "gave_up"];
 
@@ -11,10 +15,10 @@ export function feedbackBlock(entry) {
   const { kind, record } = entry.ending;
   if (!JUDGED.includes(kind) || !record.ask_id || !may("feedback")) return null;
   const said = el("p", { class: "help", role: "status" });
-  const thumb = (verdict, words, sign) =>
+  const thumb = (verdict, words) =>
     el("button", { type: "button", class: "quiet thumb", "aria-pressed": "false", "data-verdict": verdict, click: () => choose(verdict) },
-      el("span", { "aria-hidden": "true" }, sign), words);
-  const thumbs = [thumb("right", " Right", "\u{1F44D}\uFE0E"), thumb("wrong", " Wrong", "\u{1F44E}\uFE0E")];
+      thumbIcon(verdict), words);
+  const thumbs = [thumb("right", "Right"), thumb("wrong", "Wrong")];
   const sql = el("textarea", { id: "feedback-sql", class: "sql-area", rows: "3", spellcheck: "false", maxlength: "8000" });
   const note = el("textarea", { id: "feedback-note", rows: "2", maxlength: "2000" });
   const sqlPart = el("div", {}, el("label", { for: "feedback-sql" }, "SQL that would have been right (if you know it)"), sql);

@@ -3,7 +3,7 @@
 import { call, withQuery } from "./api.js";
 import { show } from "./asking.js";
 import { byId, cut, duration, el, list, text } from "./dom.js";
-import { endingOfRecord, tagOf } from "./endings.js";
+import { tagOf } from "./endings.js";
 import { announce, page } from "./state.js";
 
 const AT_ONCE = 30;
@@ -12,15 +12,13 @@ const AT_ONCE = 30;
 let kept = null;
 let next = null;
 
-const idOf = (item) => text(item.ask_id ?? item.id);
-
 /** A line of the log in the form of an entry of this page. */
 function entryOf(item) {
-  const record = { ...(item.record ?? {}), ...item, ask_id: idOf(item), sql: item.sql ?? item.final_sql ?? item.record?.sql ?? null };
-  const at = new Date(item.asked_at ?? item.at ?? 0);
+  const { question, domain, answer, sql } = item;
   return {
-    request: { question: text(item.question), ...(item.domain && { domain: item.domain }), ...(item.mode && { mode: item.mode }) },
-    ending: endingOfRecord(record), elapsed: Number(item.latency_ms), at, kept: true,
+    request: { question: text(question), domain: text(domain) },
+    ending: { kind: answer || sql ? "answered" : "kept", sentence: text(answer), record: { ask_id: item.ask_id, domain, question, answer, sql } },
+    elapsed: NaN, at: new Date(item.at), kept: true,
   };
 }
 
@@ -31,7 +29,7 @@ async function load(cursor) {
 
 function mergeKept(items) {
   kept ??= new Map();
-  for (const item of items) if (idOf(item)) kept.set(idOf(item), entryOf(item));
+  for (const item of items) kept.set(item.ask_id, entryOf(item));
   const here = page.entries.filter((entry) => !entry.kept);
   const shown = new Set(here.map((entry) => entry.ending.record.ask_id));
   const others = [...kept].filter(([id]) => !shown.has(id)).map(([, entry]) => entry);

@@ -3,27 +3,27 @@
 import { call } from "./api.js";
 import { digest } from "./attempts.js";
 import { contentDiff } from "./diff.js";
-import { byId, el, fill, list, text } from "./dom.js";
+import { byId, el, fill, list, plural, text } from "./dom.js";
 import { headline, stateTag } from "./knowledge.js";
 import { hashOf, route } from "./router.js";
 import { may } from "./session.js";
 import { sqlPanel } from "./editor.js";
 import { announce, page } from "./state.js";
 
-/** What can be decided about an item, in words: the route, the button, how it looks, from which states. */
+/** What can be decided about an item: the verb of the route, the button, how it looks, from which states. */
 const ACTIONS = [
-  { path: "approve", words: "Approve", kinds: ["examples"], states: ["proposed", "needs_evidence", "duplicate"], primary: true },
-  { path: "promote", words: "Promote", kinds: ["lessons", "golden"], states: ["proposed", "needs_evidence", "duplicate"], primary: true },
-  { path: "reject", words: "Reject", states: ["proposed", "needs_evidence", "duplicate"] },
-  { path: "set-back", words: "Set back to proposed", states: ["rejected"] },
+  { path: "approve", words: "Approve", states: ["proposed", "needs_evidence"], primary: true },
+  { path: "reject", words: "Reject", states: ["proposed", "needs_evidence"] },
+  { path: "set-back", words: "Set back to proposed", states: ["rejected", "duplicate", "active"] },
   { path: "demote", words: "Take out of service", states: ["active", "stale"] },
   { path: "restore", words: "Restore", states: ["stale", "superseded", "withdrawn"], primary: true },
 ];
 
-/** Whether this caller may decide; the server has the last word. */
-function mayDecide(kind, item) {
-  if (kind === "golden") return may("admin");
-  return may("curate") || (kind === "examples" && may("examples:author") && (item.origin ?? item.source) === "agent");
+/** Whether this caller may decide so; the server has the last word. */
+function mayDecide(kind, item, verb) {
+  if (kind === "golden") return may(verb === "reject" ? "curate" : "admin");
+  const proposed = kind === "examples" && item.shelf === "candidate" && item.origin === "agent" && ["approve", "reject"].includes(verb);
+  return may("curate") || (proposed && may("examples:author"));
 }
 
 const fieldNode = (name, value, item) => {
@@ -34,7 +34,7 @@ const fieldNode = (name, value, item) => {
     el("p", { class: "said" }, Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : text(value)));
 };
 
-/** Decisions, the newest first; an edit shows what it changed. */
+/** Decisions, the newest first; an edit names the content before and after. */
 function decisionsBlock(decisions) {
   if (decisions.length === 0) return el("p", { class: "about" }, "Nothing was decided about it yet.");
   return el("ol", { class: "decisions" }, decisions.map((one) =>
@@ -43,12 +43,12 @@ function decisionsBlock(decisions) {
         one.at && [" ", el("time", { class: "help", datetime: one.at }, new Date(one.at).toLocaleString())]),
       one.why && el("p", { class: "said" }, text(one.why)),
       el("p", { class: "help" }, one.hash_before && one.hash_before !== one.hash ? ["content ", digest(one.hash_before), " → ", digest(one.hash)] : ["content ", digest(one.hash)]),
-      one.evidence?.before && one.evidence?.after && contentDiff(one.evidence.before, one.evidence.after))));
+      one.mode === "replay" && one.evidence && el("p", { class: "help" }, JSON.stringify(one.evidence)))));
 }
 
 /** Somebody else was faster: what it says now beside what was decided on. */
 function changedMeanwhile(box, seen, problem, again) {
-  const now = problem.body.content ?? problem.body.current?.content;
+  const now = problem.body.now?.content;
   box.replaceChildren();
   fill(box, {}, [
     el("div", { class: "note", role: "alert" },
@@ -62,7 +62,9 @@ function changedMeanwhile(box, seen, problem, again) {
 
 /** The buttons, and the form in which a decision gets its reason. */
 function decideBlock(kind, item, redraw) {
-  if (!mayDecide(kind, item)) {
+  const possible = ACTIONS.filter((one) => one.states.includes(item.state) && mayDecide(kind, item, one.path));
+  const editable = !["promoted", "superseded"].includes(item.state) && mayDecide(kind, item, "edit");
+  if (possible.length === 0 && !editable) {
     return el("p", { class: "help" }, kind === "golden" ? "Deciding on golden cases needs the scope admin." : "Deciding needs the scope curate: sign in with a key that has it.");
   }
   const said = el("div", { role: "status" });
@@ -111,17 +113,21 @@ function decideBlock(kind, item, redraw) {
   });
   form.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
   const post = (path, body) => call(`/api/${kind}/${encodeURIComponent(item.id)}/${path}`, { method: "POST", body: { hash: item.hash, ...body } });
-  const decisions = ACTIONS.filter((one) => (!one.kinds || one.kinds.includes(kind)) && one.states.includes(item.state)).map((one) => {
+  const decisions = possible.map((one) => {
     const button = el("button", { type: "button", class: one.primary ? "primary small-button" : "quiet strong", click: () => open(button, one.words, (reason) => post(one.path, { why: reason })) }, one.words);
     return button;
   });
   const edit = el("button", { type: "button", class: "quiet strong", click: () => {
     const areas = editFields(item.content);
     open(edit, "Save the change", (reason) => post("edit", { why: reason, content: edited(item.content, areas) }));
-    fill(fields, {}, [...areas.values()].map(({ label, area }) => [label, area]));
+    const preview = el("div", { class: "preview", "aria-label": "What the edit changes", role: "group" });
+    const redraw = () => preview.replaceChildren(contentDiff(item.content, edited(item.content, areas)) ?? el("p", { class: "help" }, "Nothing is changed yet."));
+    fields.addEventListener("input", redraw);
+    fill(fields, {}, [[...areas.values()].map(({ label, area }) => [label, area]), preview]);
+    redraw();
     areas.values().next().value?.area.focus();
   } }, "Edit");
-  return el("div", { class: "decide" }, el("div", { class: "actions" }, decisions, !["promoted", "superseded"].includes(item.state) && edit), form, said);
+  return el("div", { class: "decide" }, el("div", { class: "actions" }, decisions, editable && edit), form, said);
 }
 
 /** A field for each part of the content that is text or a list of words. */
@@ -161,7 +167,6 @@ export async function drawItem(kind, id, listAgain) {
     return;
   }
   if (route().rest[1] !== id) return;
-  item = { ...item, ...(item.item ?? {}) };
   const redraw = async () => {
     await listAgain();
     await drawItem(kind, id, listAgain);
@@ -171,16 +176,18 @@ export async function drawItem(kind, id, listAgain) {
   box.replaceChildren();
   fill(box, {}, [
     back,
-    el("header", { class: "result-head" }, stateTag(item), el("span", { class: "tag" }, item.shelf === "curated" ? "trusted" : "proposed only"),
-      el("span", { class: "help" }, `by ${text(item.made_by) || text(item.origin ?? item.source)}`),
+    el("header", { class: "result-head" }, stateTag(item), el("span", { class: "tag" }, item.shelf === "curated" ? "trusted" : "not trusted"),
+      el("span", { class: "help" }, `by ${[text(item.origin), text(item.made_by)].filter(Boolean).join(", ")}`),
       item.seen > 1 && el("span", { class: "help" }, `seen ${item.seen} times`)),
     el("h3", { class: "item-title" }, headline(item)),
     Object.entries(content).filter(([name, value]) => !["question", "text"].includes(name) && value !== false).map(([name, value]) => fieldNode(name, value, item)),
     el("p", { class: "help" }, "content ", digest(item.hash), " · id ", el("code", {}, text(item.id))),
     item.evidence && Object.keys(item.evidence).length > 0 && el("details", { class: "fold" }, el("summary", {}, "Evidence"),
       el("pre", { tabindex: "0" }, JSON.stringify(item.evidence, null, 2))),
+    item.uses?.hits > 0 && el("p", { class: "help" }, `Took part in ${plural(item.uses.hits, "ask")}: ${item.uses.succeeded} went well, ${item.uses.failed} did not.`),
+    text(item.curated) && el("p", {}, "It became ", el("a", { href: hashOf("knowledge", [kind, item.curated]) }, "what is trusted now"), "."),
     decideBlock(kind, item, redraw),
     el("h3", {}, "Decisions"),
-    decisionsBlock(list(item.decisions ?? item.history)),
+    decisionsBlock(list(item.history)),
   ]);
 }

@@ -68,8 +68,9 @@ function drawList(kind, id) {
       el("li", {}, el("a", { href: hashOf("knowledge", [kind, item.id], filtersOf(query)), "aria-current": item.id === id ? "true" : null },
         el("span", { class: "history-question" }, cut(headline(item), 160)),
         el("span", { class: "history-line" }, stateTag(item),
-          el("span", {}, `by ${text(item.origin ?? item.source)}`),
+          el("span", {}, `by ${text(item.origin)}`),
           item.seen > 1 && el("span", {}, `seen ${item.seen} times`),
+          item.uses?.hits > 0 && el("span", {}, `used ${item.uses.hits} times`),
           item.made_at && el("time", { datetime: item.made_at }, new Date(item.made_at).toLocaleDateString())))))),
     next && el("button", { type: "button", class: "quiet", click: () => more(kind) }, "Show more"),
   ]);

@@ -3,7 +3,7 @@
 import { compact, el, svg, text } from "./dom.js";
 
 const HEIGHT = 120;
-const ROOM = { left: 44, right: 10, top: 10, bottom: 22 };
+const MARGIN = { right: 10, top: 10, bottom: 22 };
 
 /** A round number at or above a value. */
 function ceiling(value) {
@@ -19,9 +19,11 @@ export function drawDays({ days, series, kind, show = compact }, width) {
     ? Math.max(0, ...days.map((_, at) => series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0)))
     : Math.max(0, ...series.flatMap((one) => one.values.map((value) => value ?? 0)));
   const high = ceiling(top);
-  const step = (width - ROOM.left - ROOM.right) / count;
-  const x = (at) => ROOM.left + step * (at + 0.5);
-  const y = (value) => HEIGHT - ROOM.bottom - (value / high) * (HEIGHT - ROOM.top - ROOM.bottom);
+  const ticks = [0, high / 2, high];
+  const room = { ...MARGIN, left: Math.max(...ticks.map((tick) => show(tick).length)) * 7.2 + 12 };
+  const step = (width - room.left - room.right) / count;
+  const x = (at) => room.left + step * (at + 0.5);
+  const y = (value) => HEIGHT - room.bottom - (value / high) * (HEIGHT - room.top - room.bottom);
   const marks = [];
   if (kind === "bars") {
     for (const at of days.keys()) {
@@ -46,12 +48,12 @@ export function drawDays({ days, series, kind, show = compact }, width) {
   }
   const labelled = count < 2 ? [0] : [0, count - 1];
   return svg("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, class: "chart plot" },
-    [0, high / 2, high].map((tick) => [
-      svg("line", { x1: ROOM.left, x2: width - ROOM.right, y1: y(tick), y2: y(tick), class: tick === 0 ? "chart-axis" : "chart-grid" }),
-      svg("text", { x: ROOM.left - 6, y: y(tick), "text-anchor": "end", class: "chart-value" }, show(tick)),
+    ticks.map((tick) => [
+      svg("line", { x1: room.left, x2: width - room.right, y1: y(tick), y2: y(tick), class: tick === 0 ? "chart-axis" : "chart-grid" }),
+      svg("text", { x: room.left - 6, y: y(tick), "text-anchor": "end", class: "chart-value" }, show(tick)),
     ]),
     marks,
-    labelled.map((at) => svg("text", { x: at === 0 && count > 1 ? ROOM.left : at === 0 ? x(0) : width - ROOM.right, y: HEIGHT - 8, "text-anchor": count < 2 ? "middle" : at === 0 ? "start" : "end", class: "chart-label" }, text(days[at]).slice(5))));
+    labelled.map((at) => svg("text", { x: at === 0 && count > 1 ? room.left : at === 0 ? x(0) : width - room.right, y: HEIGHT - 8, "text-anchor": count < 2 ? "middle" : at === 0 ? "start" : "end", class: "chart-label" }, text(days[at]).slice(5))));
 }
 
 /** A titled small chart with its legend. */
