@@ -422,7 +422,7 @@ impl Host {
 }
 
 /// The clock of an ask: the moment its request names, or this one.
-fn clock(request: &AskRequest, domain: &Domain) -> Result<Clock, ClockError> {
+pub(crate) fn clock(request: &AskRequest, domain: &Domain) -> Result<Clock, ClockError> {
     let (zone, fiscal) = domain.calendar();
     let now = match &request.now {
         Some(text) => Clock::parse_now(text, zone)?,

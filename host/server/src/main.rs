@@ -5,13 +5,18 @@ mod boot;
 mod cli;
 mod commands;
 mod config;
+mod curation;
 mod exit;
 mod http;
 mod operator;
 mod output;
 mod plugins;
+mod retention;
 mod service;
 mod store;
+mod telemetry;
+mod verdict;
+mod upkeep;
 
 use std::process::ExitCode;
 
@@ -19,7 +24,8 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    output::log_to_stderr(cli.verbose, cli.command.tries_components());
+    let tries = cli.command.as_ref().is_some_and(cli::Command::tries_components);
+    output::log_to_stderr(cli.log_format, cli.verbose, tries);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use crate::failure::ErrorType;
 use crate::ids::{AskId, ContentHash, DomainName};
 use crate::text::{Place, Question, find_hidden};
 
 /// How an ask is worked on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Plan, link, draft, check, run, inspect, repair.
@@ -20,22 +21,29 @@ pub enum Mode {
 }
 
 /// A request as it was handed in: nothing in it is checked yet.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schema(as = AskRequest)]
 pub struct RawAskRequest {
-    /// The question.
+    /// What somebody wants to know, in words.
+    #[schema(value_type = String, required = true, min_length = 1, max_length = 4000)]
     pub question: Option<String>,
-    /// Which domain.
+    /// Which domain; may be left out when the host serves one.
+    #[schema(pattern = "^[a-z][a-z0-9-]{0,62}$")]
     pub domain: Option<String>,
-    /// `agent` or `baseline`.
+    /// `agent`, or `baseline`: the same linking, prompt, model and gate and one attempt.
+    #[schema(value_type = Option<Mode>)]
     pub mode: Option<String>,
-    /// The ask this one follows.
+    /// The ask this one follows: a finished one of the same caller and domain.
+    #[schema(format = "uuid")]
     pub follow_up_of: Option<String>,
-    /// The option chosen when an ask ended in a clarification.
+    /// The option chosen when the ask that is followed ended in a clarification.
+    #[schema(max_length = 500)]
     pub choice: Option<String>,
-    /// The moment to answer for.
+    /// The moment to answer for, RFC 3339 or a date; now when left out.
     pub now: Option<String>,
-    /// Rows wanted.
+    /// Rows wanted; the domain's cap holds above it.
+    #[schema(minimum = 1)]
     pub max_rows: Option<u32>,
 }
 
@@ -50,7 +58,8 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    fn new(field: &'static str, message: impl ToString) -> Self {
+    /// A field, and what is wrong with it.
+    pub fn new(field: &'static str, message: impl ToString) -> Self {
         Self { field, message: message.to_string() }
     }
 }
@@ -148,7 +157,7 @@ impl TryFrom<RawAskRequest> for AskRequest {
 }
 
 /// The five endings of an ask. They are never confused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// There is an answer (zero rows can be one).
@@ -178,7 +187,7 @@ impl Outcome {
 }
 
 /// What the answer was made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
     /// Rows.
@@ -189,7 +198,7 @@ pub enum AnswerKind {
 }
 
 /// A column of the result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ResultColumn {
     /// As the query names it; names may repeat.
     pub name: String,
@@ -199,7 +208,7 @@ pub struct ResultColumn {
 }
 
 /// One text that did not end the ask, or the one that did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HistoryEntry {
     /// The text.
     pub sql: String,
@@ -223,7 +232,7 @@ pub struct HistoryEntry {
 }
 
 /// A component that took part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComponentUse {
     /// The stage it served.
     pub stage: String,
@@ -234,7 +243,7 @@ pub struct ComponentUse {
 }
 
 /// A context block as it was sent to a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ContextUse {
     /// `tables`, `joins`, `glossary`, ...
     pub kind: String,
@@ -246,8 +255,23 @@ pub struct ContextUse {
     pub characters: u32,
 }
 
+/// Something curated that took part in an ask, and why it did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Recalled {
+    /// Its identity: of an item of the store, or of what comes with the pack.
+    pub id: String,
+    /// `example` or `lesson`.
+    pub kind: String,
+    /// Its place among what is near the question, from 1.
+    pub rank: u32,
+    /// Words of the question that found it; none when its meaning alone did.
+    pub matched: Vec<String>,
+    /// `context` when a model was shown it, `component` when a component used it by itself.
+    pub by: String,
+}
+
 /// Tokens as the providers counted them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct Tokens {
     /// Sent.
     pub input: u64,
@@ -256,7 +280,7 @@ pub struct Tokens {
 }
 
 /// The record of a finished ask: what is answered, and everything needed to audit it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Answer {
     /// Identity of the ask.
     pub ask_id: AskId,
@@ -306,6 +330,9 @@ pub struct Answer {
     pub lessons: Vec<String>,
     /// Ids of examples that took part.
     pub examples: Vec<String>,
+    /// Why each of them did.
+    #[serde(default)]
+    pub recalled: Vec<Recalled>,
     /// Components that took part.
     pub components: Vec<ComponentUse>,
     /// Context blocks that were sent to a model.

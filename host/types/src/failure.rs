@@ -1,9 +1,10 @@
 //! Failures of one text: what PostgreSQL or the gate said, in words that choose the repair.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The kind of a failure; it alone chooses what happens next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorType {
@@ -172,7 +173,7 @@ impl ErrorType {
 }
 
 /// Why one text did not answer: the same shape from the gate, from PostgreSQL and from a domain's rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Failure {
     /// The kind.
     pub error_type: ErrorType,

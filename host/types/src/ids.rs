@@ -6,10 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
+use utoipa::ToSchema;
 
 /// Identity of one ask. Time-ordered (UUID version 7), made by the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
+#[schema(value_type = String, format = "uuid")]
 pub struct AskId(uuid::Uuid);
 
 impl AskId {
@@ -17,6 +19,14 @@ impl AskId {
     #[must_use]
     pub fn now() -> Self {
         Self(uuid::Uuid::now_v7())
+    }
+
+    /// How long ago it was made, by this machine's clock; none when it is no id of an ask, or of one to come.
+    #[must_use]
+    pub fn age(&self) -> Option<std::time::Duration> {
+        let (seconds, nanoseconds) = self.0.get_timestamp()?.to_unix();
+        let made = std::time::UNIX_EPOCH.checked_add(std::time::Duration::new(seconds, nanoseconds))?;
+        made.elapsed().ok()
     }
 }
 
@@ -40,7 +50,8 @@ impl FromStr for AskId {
 }
 
 /// SHA-256 of some content: a component, a pack, a text. Shown as 64 lower-case hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, ToSchema)]
+#[schema(value_type = String, pattern = "^[0-9a-f]{64}$")]
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
@@ -104,8 +115,9 @@ impl<'de> Deserialize<'de> for ContentHash {
 }
 
 /// Name of a domain: the folder of its pack. Lower-case letters, digits and hyphens, at most 63.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(transparent)]
+#[schema(value_type = String, pattern = "^[a-z][a-z0-9-]{0,62}$")]
 pub struct DomainName(String);
 
 impl DomainName {

@@ -9,6 +9,7 @@ pub mod cell;
 pub mod clock;
 pub mod failure;
 pub mod ids;
+pub mod query;
 pub mod text;
 
 pub use ask::{Answer, AnswerKind, AskRequest, FieldError, HistoryEntry, Mode, Outcome, RawAskRequest};

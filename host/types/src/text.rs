@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use utoipa::ToSchema;
 
 /// Where a text stands decides which invisible characters it may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,8 +99,9 @@ pub fn shorten(text: &str, limit: usize) -> String {
 pub const QUESTION_LIMIT: usize = 4_000;
 
 /// A question fit to be asked: not empty, not too long, nothing hidden in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(transparent)]
+#[schema(value_type = String, min_length = 1, max_length = 4000)]
 pub struct Question(String);
 
 /// Why a text is not a question. Each says what to do.

@@ -36,6 +36,7 @@ mod promote;
 mod recall;
 mod report;
 mod rows;
+mod snapshots;
 mod stats;
 mod trend;
 mod turns;
@@ -65,6 +66,7 @@ pub use recall::{Change, Recall};
 pub use turns::{PastTurn, Turn};
 pub use report::{AskedRow, DecisionRow, FeedbackRow, Report, SignalRow, UseCounts};
 pub use rows::{Kind, Origin};
+pub use snapshots::TakenSnapshot;
 pub use stats::{ModelDay, Named, Part, Stats, Tally};
 pub use trend::{RULE as TREND_RULE, Rise, Trend, TrendState, Window};
 

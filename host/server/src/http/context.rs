@@ -7,22 +7,24 @@ use airlock_pipeline::context::{Block, render};
 use airlock_types::{AskRequest, RawAskRequest};
 use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::body::Body;
 use super::problem::Problem;
 use crate::access::{Caller, Scope};
+use crate::service::reach;
 
 /// Shows the blocks of a request, whose fields are those of an ask. No model is asked.
+#[utoipa::path(post, path = "/api/context", tag = "asks", request_body = RawAskRequest, responses((status = 200, body = Value)))]
 pub async fn context(
     State(host): State<Arc<Host>>,
     caller: Caller,
-    body: Result<Json<Map<String, Value>>, JsonRejection>,
+    Body(raw): Body<RawAskRequest>,
 ) -> Result<Json<Value>, Problem> {
     caller.may(Scope::Ask)?;
-    let Json(fields) = body?;
-    let raw: RawAskRequest = serde_json::from_value(Value::Object(fields)).map_err(Problem::of_fields)?;
     let request = AskRequest::try_from(raw)?;
+    let domain = reach::domain(&host, &caller, request.domain.as_ref())?;
+    let request = AskRequest { domain: Some(domain.name().clone()), ..request };
     let blocks = host.context(&request, &caller.asker).await?;
     Ok(Json(json!({
         "blocks": blocks.iter().map(block).collect::<Vec<_>>(),

@@ -1,127 +1,340 @@
-//! Who may talk to a server on loopback: programs of this machine, and pages this server itself has served.
-//!
-//! A page of another site can make a browser resolve its own name to 127.0.0.1 (DNS rebinding) or post to it across
-//! origins; the `Host` and `Origin` headers tell.
+//! The door: every request becomes a caller here, or is turned away with the reason, and each refusal is logged once.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use airlock_knowledge::store::Ops;
 use airlock_pipeline::Surface;
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, ORIGIN};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{AUTHORIZATION, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::problem::Problem;
-use crate::access::Caller;
+use super::cookie::{self, Held};
+use super::listen::Peer;
+use super::names::{Names, is_of_page};
+use super::pace::Paces;
+use super::problem::{Problem, ProblemCode};
+use super::request;
+use crate::access::{Away, Caller, Credential, Holder, Ring, Token};
+use crate::config::server::AccessSettings;
 
-const FETCH_SITE: &str = "sec-fetch-site";
-const FETCH_MODE: &str = "sec-fetch-mode";
+/// The header that carries what a session's forms must carry.
+pub const CSRF: &str = "x-csrf-token";
+/// Headers by which a proxy says that it brings somebody else's request.
+const FORWARDED: [&str; 4] = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
+/// Characters of a path in the log.
+const PATH: usize = 200;
 
-/// Names under which this server may be addressed, with the port.
-#[derive(Debug, Clone)]
-pub struct Names(Arc<[String]>);
+/// What is served to anybody: it says nothing of any domain.
+const OPEN: [&str; 7] = ["/", "/livez", "/readyz", "/docs", "/problems", "/api/openapi.json", "/favicon.ico"];
+const OPEN_BELOW: [&str; 3] = ["/page/", "/docs/", "/problems/"];
+/// Where a key becomes a session; who comes there is nobody yet.
+pub const SESSION: &str = "/api/session";
 
-impl Names {
-    /// The names of a loopback listener.
-    pub fn of(address: SocketAddr) -> Self {
-        let port = address.port();
-        let mut names = vec![
-            format!("localhost:{port}"),
-            format!("127.0.0.1:{port}"),
-            format!("[::1]:{port}"),
-            address.to_string(),
-        ];
-        if port == 80 {
-            names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
-        }
-        Self(names.into())
+/// The door of one listener. Cheap to clone.
+#[derive(Clone)]
+pub struct Door(Arc<Frame>);
+
+struct Frame {
+    names: Names,
+    ring: Ring,
+    paces: Paces,
+    /// Whether somebody without a key is let in, as somebody on this machine.
+    keyless: bool,
+    /// Whether every request must name this server: nobody on loopback needs a key, so a page must not come in by another
+    /// name.
+    own_name_only: bool,
+    /// Whether answers reach the browser by TLS.
+    secure: bool,
+    /// Whether a proxy in front says who asks.
+    behind_proxy: bool,
+}
+
+/// The session by which a page came in.
+#[derive(Clone)]
+pub struct OpenSession(pub Token);
+
+/// Somebody who was let in.
+struct Entry {
+    caller: Option<Caller>,
+    /// Who it is, for the log.
+    who: String,
+    session: Option<Token>,
+    /// Whether the browser holds a cookie that opens nothing any more.
+    stale: bool,
+}
+
+impl Entry {
+    fn nobody() -> Self {
+        Self { caller: None, who: "nobody".to_owned(), session: None, stale: false }
+    }
+}
+
+impl Door {
+    /// The door of a listener at this address, over the keys of the store.
+    pub fn new(address: SocketAddr, settings: &AccessSettings, ops: Option<Ops>) -> Self {
+        Self(Arc::new(Frame {
+            names: Names::of(address, &settings.names),
+            ring: Ring::new(ops),
+            paces: Paces::new(settings.limits),
+            keyless: settings.keyless(address),
+            own_name_only: AccessSettings::own_name_only(address),
+            secure: settings.tls.is_some() || settings.behind_tls_proxy,
+            behind_proxy: settings.behind_tls_proxy,
+        }))
     }
 
-    fn allow(&self, headers: &HeaderMap) -> bool {
-        let known = |name: &str| self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
-        let mut hosts = headers.get_all(HOST).iter();
-        let host = match (hosts.next(), hosts.next()) {
-            (Some(host), None) => host.to_str().ok(),
-            _ => None,
+    /// The keys and sessions.
+    pub fn ring(&self) -> &Ring {
+        &self.0.ring
+    }
+
+    /// Whether answers reach the browser by TLS.
+    pub fn is_secure(&self) -> bool {
+        self.0.secure
+    }
+
+    /// Whether a request that a browser may send by itself is one of this server's own pages.
+    fn is_own(&self, headers: &HeaderMap) -> bool {
+        self.0.names.allow(headers)
+    }
+
+    /// Where a request comes from: what the proxy in front says, or else the other end of the connection.
+    pub fn address(&self, peer: Option<Peer>, headers: &HeaderMap) -> Option<IpAddr> {
+        let said = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| self.0.behind_proxy);
+        // The last one was written by the proxy itself, the ones before by whoever asks.
+        let last = said.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+        last.or_else(|| peer.map(|Peer(address)| address.ip()))
+    }
+
+    /// Whom a credential stands for. One that was never seen to be good counts against the address it comes from.
+    ///
+    /// # Errors
+    /// When it stands for nobody, nobody can say, or the address tried too many.
+    pub async fn holder(
+        &self,
+        credential: &Credential,
+        from: Option<IpAddr>,
+    ) -> Result<Arc<Holder>, Problem> {
+        let ring = self.ring();
+        if let Some(from) = from.filter(|_| !ring.knows(credential)) {
+            self.0.paces.stranger(from).map_err(|wait| {
+                too_many("too many keys of this address are not known here: wait before the next", wait)
+            })?;
+        }
+        match ring.holder(credential).await {
+            Ok(Some(holder)) => Ok(holder),
+            Ok(None) => Err(refused(credential)),
+            Err(Away) => Err(Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "keys-unavailable",
+                "The store that knows the keys does not answer: try again in a moment.",
+            )
+            .again_in(5)),
+        }
+    }
+
+    async fn admit(&self, request: &Parts) -> Result<Entry, Problem> {
+        let (headers, path) = (&request.headers, request.uri.path());
+        if self.0.own_name_only && !self.is_own(headers) {
+            return Err(foreign());
+        }
+        if OPEN.contains(&path) || OPEN_BELOW.iter().any(|below| path.starts_with(below)) {
+            return Ok(Entry::nobody());
+        }
+        let from = self.address(request.extensions.get::<Peer>().copied(), headers);
+        let entry = match bearer(headers)? {
+            Some(key) => {
+                let holder = self.holder(&Credential::Key(key), from).await?;
+                Entry { caller: Some(holder.caller()), who: named(&holder), ..Entry::nobody() }
+            }
+            None => self.admit_page(request, from).await?,
         };
-        // Browsers say where a request comes from; a link to the page may be followed from anywhere.
-        let foreign = headers.get(FETCH_SITE).is_some_and(|site| site == "cross-site")
-            && headers.get(FETCH_MODE).is_none_or(|mode| mode != "navigate");
-        let origin = headers
-            .get(ORIGIN)
-            .map(|value| value.to_str().ok().and_then(|text| text.strip_prefix("http://")));
-        !foreign && host.is_some_and(known) && origin.is_none_or(|origin| origin.is_some_and(known))
+        if let Some(caller) = &entry.caller {
+            let who = caller.asker.owner.as_deref().unwrap_or("local");
+            self.0.paces.caller(who).map_err(|wait| too_many("this caller asks too often", wait))?;
+        } else if path != SESSION {
+            return Err(key_needed(entry.stale));
+        }
+        Ok(entry)
+    }
+
+    /// A request without a key: by a session, or by nobody.
+    async fn admit_page(&self, request: &Parts, from: Option<IpAddr>) -> Result<Entry, Problem> {
+        let headers = &request.headers;
+        let stale = match cookie::held(headers, self.0.secure) {
+            Held::Session(token) => match self.holder(&Credential::Session(token.clone()), from).await {
+                Ok(holder) => return self.admit_session(request, &holder, token),
+                Err(problem) if problem.status() != StatusCode::UNAUTHORIZED => return Err(problem),
+                Err(_) => true,
+            },
+            Held::Nonsense => true,
+            Held::Nothing => false,
+        };
+        if request.uri.path() == SESSION && !self.is_own(headers) {
+            return Err(foreign());
+        }
+        let brought = FORWARDED.iter().any(|name| headers.contains_key(*name));
+        if !self.0.keyless || brought {
+            return Ok(Entry { stale, ..Entry::nobody() });
+        }
+        let surface = if is_of_page(headers) { Surface::Page } else { Surface::Http };
+        Ok(Entry { caller: Some(Caller::local(surface)), who: "local".to_owned(), stale, session: None })
+    }
+
+    /// A request by a session. A browser sends the cookie by itself, so what changes something needs the word as well.
+    fn admit_session(&self, request: &Parts, holder: &Holder, token: Token) -> Result<Entry, Problem> {
+        let headers = &request.headers;
+        if !self.is_own(headers) {
+            return Err(foreign());
+        }
+        let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(&request.method);
+        let carried = headers.get(CSRF).map(|word| word.as_bytes().to_vec());
+        let word = carried.map(airlock_types::ContentHash::of);
+        if !reads && word.is_none_or(|word| holder.session.is_none_or(|session| session.csrf != word)) {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "csrf",
+                format!(
+                    "A change by a session carries its word in the header {CSRF}, as GET /api/me and POST {SESSION} give it; \
+                     this one has none, or another's."
+                ),
+            ));
+        }
+        Ok(Entry { caller: Some(holder.caller()), who: named(holder), session: Some(token), stale: false })
     }
 }
 
-/// Refuses what is addressed to another name or sent by another site's page.
-pub async fn check(State(names): State<Names>, mut request: Request, next: Next) -> Response {
-    if names.allow(request.headers()) {
-        // Without keys this server is on loopback alone, and everybody there is local.
-        request.extensions_mut().insert(Caller::local(Surface::Http));
-        next.run(request).await
-    } else {
-        tracing::warn!(
-            path = request.uri().path(),
-            "a request for another host or from another origin was refused"
+/// Lets a request in as somebody, or turns it away.
+pub async fn check(State(door): State<Door>, request: Request, next: Next) -> Response {
+    let visit = Visit::of(&door, &request);
+    let (head, body) = request.into_parts();
+    let admitted = door.admit(&head).await;
+    let mut request = Request::from_parts(head, body);
+    let entry = match admitted {
+        Ok(entry) => entry,
+        Err(problem) => {
+            let response = problem.into_response();
+            visit.tell("nobody", &response);
+            return response;
+        }
+    };
+    let extensions = request.extensions_mut();
+    entry.caller.map(|caller| extensions.insert(caller));
+    entry.session.map(|token| extensions.insert(OpenSession(token)));
+    let mut response = next.run(request).await;
+    visit.tell(&entry.who, &response);
+    if entry.stale
+        && !response.headers().contains_key(SET_COOKIE)
+        && let Some(taken) = cookie::taken(door.is_secure())
+    {
+        response.headers_mut().insert(SET_COOKIE, taken);
+    }
+    response
+}
+
+/// What a refusal's line in the log says of the request. Never the query or a header: a key may stand there.
+struct Visit {
+    from: Option<IpAddr>,
+    method: Method,
+    path: String,
+}
+
+impl Visit {
+    fn of(door: &Door, request: &Request) -> Self {
+        Self {
+            from: door.address(request.extensions().get::<Peer>().copied(), request.headers()),
+            method: request.method().clone(),
+            path: request.uri().path().chars().take(PATH).collect(),
+        }
+    }
+
+    fn tell(&self, who: &str, response: &Response) {
+        let Some(ProblemCode(code)) = response.extensions().get() else { return };
+        let status = response.status();
+        let refused = matches!(
+            status,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
         );
-        Problem::new(
-            StatusCode::FORBIDDEN,
-            "foreign-origin",
-            "This server answers only requests addressed to its own loopback address, and pages it served itself.",
-        )
-        .into_response()
+        if !refused && !matches!(*code, "unknown-domain" | "unknown-ask") {
+            return;
+        }
+        let Self { from, method, path } = self;
+        tracing::warn!(
+            who,
+            from = from.map(tracing::field::display),
+            %method,
+            path,
+            status = status.as_u16(),
+            code,
+            request_id = %request::current(),
+            "a request was refused"
+        );
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn named(holder: &Holder) -> String {
+    format!("{} ({})", holder.name, holder.key)
+}
 
-    #[test]
-    fn a_browser_on_another_site_may_follow_a_link_and_nothing_else() {
-        let names = Names::of("127.0.0.1:8080".parse().unwrap());
-        for (site, mode, want) in [
-            ("cross-site", "no-cors", false),
-            ("cross-site", "navigate", true),
-            ("same-origin", "cors", true),
-            ("none", "navigate", true),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(HOST, "127.0.0.1:8080".parse().unwrap());
-            headers.insert(FETCH_SITE, site.parse().unwrap());
-            headers.insert(FETCH_MODE, mode.parse().unwrap());
-            assert_eq!(names.allow(&headers), want, "{site} {mode}");
-        }
-        let mut twice = HeaderMap::new();
-        twice.append(HOST, "127.0.0.1:8080".parse().unwrap());
-        twice.append(HOST, "evil.example".parse().unwrap());
-        assert!(!names.allow(&twice));
-    }
+/// The key of a request.
+fn bearer(headers: &HeaderMap) -> Result<Option<Token>, Problem> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = match (values.next(), values.next()) {
+        (None, _) => return Ok(None),
+        (Some(value), None) => value,
+        _ => return Err(unauthorized("bad-key", "There is more than one Authorization header.")),
+    };
+    let key = value.to_str().ok().and_then(|text| {
+        let (scheme, key) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| Token::key(key.trim()))?
+    });
+    key.map(Some).ok_or_else(|| {
+        unauthorized(
+            "bad-key",
+            "The Authorization header is to be `Bearer KEY`, with a key as `airlock key create` shows it.",
+        )
+    })
+}
 
-    #[test]
-    fn only_its_own_names_and_origins_pass() {
-        let names = Names::of("127.0.0.1:8080".parse().unwrap());
-        for (host, origin, want) in [
-            (Some("127.0.0.1:8080"), None, true),
-            (Some("localhost:8080"), Some("http://localhost:8080"), true),
-            (Some("LOCALHOST:8080"), None, true),
-            (Some("evil.example:8080"), None, false),
-            (Some("127.0.0.1:8080"), Some("http://evil.example"), false),
-            (Some("127.0.0.1:8080"), Some("null"), false),
-            (Some("127.0.0.1"), None, false),
-            (None, None, false),
-        ] {
-            let mut headers = HeaderMap::new();
-            if let Some(host) = host {
-                headers.insert(HOST, host.parse().unwrap());
-            }
-            if let Some(origin) = origin {
-                headers.insert(ORIGIN, origin.parse().unwrap());
-            }
-            assert_eq!(names.allow(&headers), want, "{host:?} {origin:?}");
-        }
+fn refused(credential: &Credential) -> Problem {
+    match credential {
+        Credential::Key(_) => unauthorized(
+            "bad-key",
+            "This key is not in force here: it is unknown, has ended or was taken back. `airlock key create` makes one.",
+        ),
+        Credential::Session(_) => unauthorized("session-ended", "This session has ended: sign in again."),
     }
+}
+
+fn key_needed(stale: bool) -> Problem {
+    if stale {
+        return unauthorized("session-ended", "This session has ended: sign in again.");
+    }
+    unauthorized(
+        "key-needed",
+        "This server wants to know who asks: send `Authorization: Bearer KEY`, with a key that `airlock key create` made.",
+    )
+}
+
+fn unauthorized(code: &'static str, detail: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, code, detail)
+}
+
+fn foreign() -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "foreign-origin",
+        "This server answers only requests that name it as it is called, and pages it served itself. `server.names` says by \
+         which names it is called beside its own address.",
+    )
+}
+
+fn too_many(what: &str, wait: std::time::Duration) -> Problem {
+    let seconds = wait.as_secs() + 1;
+    let detail = format!("Too many requests: {what}. Try again in {seconds} s.");
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail).again_in(seconds)
 }

@@ -11,12 +11,22 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+use crate::service::Service;
+use crate::service::records::Watched;
+
 /// The process answers.
+#[utoipa::path(get, path = "/livez", tag = "health", responses((status = 200, body = String)))]
 pub async fn live() -> &'static str {
     "ok\n"
 }
 
 /// The host is in service: it has a domain and a component for each stage. What a check finds later does not take it out.
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    tag = "health",
+    responses((status = 200, body = String), (status = 503, description = "No domain is in service.", body = String)),
+)]
 pub async fn ready(State(host): State<Arc<Host>>) -> (StatusCode, &'static str) {
     if host.domains().next().is_some() {
         (StatusCode::OK, "ready\n")
@@ -33,15 +43,31 @@ const FRESH: Duration = Duration::from_secs(3);
 pub struct LastReport(Arc<Mutex<Option<(Instant, Value)>>>);
 
 /// Every claim, tried within the last seconds. 503 when one does not hold.
+#[utoipa::path(
+    get,
+    path = "/api/health",
+    tag = "health",
+    responses((status = 200, body = Value), (status = 503, description = "A claim does not hold; the body says which.", body = Value)),
+)]
 pub async fn health(
-    State(host): State<Arc<Host>>,
+    State(service): State<Service>,
     State(last): State<LastReport>,
+    State(watched): State<Watched>,
 ) -> (StatusCode, Json<Value>) {
     let mut last = last.0.lock().await;
     let report = match &*last {
         Some((made, report)) if made.elapsed() < FRESH => report.clone(),
         _ => {
-            let report = report(&host).await;
+            let mut report = report(&service.host).await;
+            if let Some(report) = report.as_object_mut() {
+                let upkeep = service.upkeep.report(service.config.scheduled.as_ref());
+                report.insert("schedule".to_owned(), upkeep);
+                report.insert("recall".to_owned(), service.host.recalls().into());
+                report.insert("log".to_owned(), json!(service.host.journal()));
+                // What is asked may have changed, and takes nothing out of service.
+                let trend = watched.trend(service.store.as_ref()).await;
+                report.insert("trend".to_owned(), json!(trend));
+            }
             *last = Some((Instant::now(), report.clone()));
             report
         }

@@ -1,44 +1,77 @@
 //! The HTTP API and the page.
 
+#![allow(unused_qualifications, reason = "the macro of utoipa writes the names of parameters in full")]
+
+mod accept;
 mod ask;
+mod body;
+mod bound;
 mod caller;
+mod codes;
 mod context;
+mod cookie;
+mod docs;
+mod evals;
+mod feedback;
 mod guard;
 mod health;
+mod history;
+mod knowledge;
 mod listen;
+mod names;
+mod once;
+mod openapi;
+mod pace;
 mod page;
+mod patience;
+mod plugins;
 mod problem;
+mod query;
+mod request;
 mod schema;
+mod session;
+mod stats;
+mod table;
+mod telemetry;
+mod tls;
+mod watch;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_pipeline::Host;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef};
-use axum::routing::{get, post};
-use tokio::net::TcpListener;
+use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::exit::usage;
 use crate::service::Service;
+use crate::service::records::Watched;
 
+pub use bound::{Bound, bind};
 pub use context::block as context_block;
 pub use health::report as health_report;
 
-/// Most bytes of a request's body: a question has at most 4,000 characters.
-const BODY_LIMIT: usize = 64 * 1024;
+/// Most bytes of a request's body: SQL has at most 64 KiB, and JSON may take more for a character than the text does.
+const BODY_LIMIT: usize = 256 * 1024;
 
 /// Time between two pieces of a request's body.
 const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// Time for a request beside that of the ask in it.
+const REQUEST_TIME: Duration = Duration::from_secs(30);
 
 /// What the routes share.
 #[derive(Clone)]
 struct App {
     service: Service,
     last: health::LastReport,
+    watched: Watched,
+    door: guard::Door,
+    summaries: evals::Summaries,
 }
 
 impl FromRef<App> for Service {
@@ -53,65 +86,77 @@ impl FromRef<App> for Arc<Host> {
     }
 }
 
+impl FromRef<App> for guard::Door {
+    fn from_ref(app: &App) -> Self {
+        app.door.clone()
+    }
+}
+
+impl FromRef<App> for evals::Summaries {
+    fn from_ref(app: &App) -> Self {
+        app.summaries.clone()
+    }
+}
+
+impl FromRef<App> for Watched {
+    fn from_ref(app: &App) -> Self {
+        app.watched.clone()
+    }
+}
+
 impl FromRef<App> for health::LastReport {
     fn from_ref(app: &App) -> Self {
         app.last.clone()
     }
 }
 
-/// The routes over a service. `allowed` are the names a `Host` header may carry.
-pub fn router(service: Service, allowed: guard::Names) -> Router {
-    Router::new()
+/// The routes over a service, behind its door.
+fn router(service: Service, door: guard::Door) -> Router {
+    let time = request::Patience(service.config.ask_deadline + REQUEST_TIME);
+    let metrics = Arc::clone(&service.telemetry.metrics);
+    // What `http/openapi.rs` asks of a route is said there.
+    let (api, document) = OpenApiRouter::with_openapi(openapi::base())
+        .routes(routes!(ask::ask))
+        .routes(routes!(context::context))
+        .routes(routes!(query::query))
+        .routes(routes!(query::check))
+        .routes(routes!(history::history))
+        .routes(routes!(schema::schema))
+        .routes(routes!(schema::domains))
+        .routes(routes!(stats::stats))
+        .routes(routes!(health::health))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(telemetry::metrics))
+        .routes(routes!(session::open, session::close))
+        .routes(routes!(session::me))
+        .merge(knowledge::routes())
+        .routes(routes!(feedback::feedback))
+        .routes(routes!(evals::list))
+        .routes(routes!(evals::run))
+        .routes(routes!(plugins::list))
+        .routes(routes!(plugins::entries))
+        .routes(routes!(plugins::swap))
+        .routes(routes!(plugins::rollback))
+        .split_for_parts();
+    let document = openapi::finish(document);
+    api.route("/api/openapi.json", get(|| document.serve()))
+        .route("/docs", get(docs::index))
+        .route("/docs/{file}", get(docs::part))
+        .route("/problems", get(docs::problems))
+        .route("/problems/{code}", get(docs::problem))
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
-        .route("/api/ask", post(ask::ask))
-        .route("/api/context", post(context::context))
-        .route("/api/schema", get(schema::schema))
-        .route("/api/domains", get(schema::domains))
-        .route("/api/health", get(health::health))
-        .route("/livez", get(health::live))
-        .route("/readyz", get(health::ready))
         .method_not_allowed_fallback(problem::method_not_allowed)
         .fallback(problem::not_found)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
-        .layer(axum::middleware::from_fn_with_state(allowed, guard::check))
+        .layer(axum::middleware::from_fn(telemetry::follow))
+        .layer(axum::middleware::from_fn_with_state(once::Once::default(), once::once))
+        .layer(axum::middleware::from_fn_with_state(door.clone(), guard::check))
+        .layer(axum::middleware::from_fn(patience::whole_body))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIME))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .with_state(App { service, last: health::LastReport::default() })
-}
-
-/// A server that is listening but not yet serving.
-pub struct Bound {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-/// Takes the address.
-///
-/// # Errors
-/// When it is not a loopback address (there are no keys yet to guard another one), or is taken.
-pub async fn bind(address: SocketAddr) -> anyhow::Result<Bound> {
-    if !address.ip().is_loopback() {
-        return Err(usage(format!(
-            "server.listen: {address} can be reached from other machines, and this server has no keys to guard it: listen \
-             on a loopback address such as 127.0.0.1:8080 and put a proxy that authenticates in front"
-        )));
-    }
-    let listener = TcpListener::bind(address).await.map_err(|error| {
-        usage(format!("server.listen: {address} cannot be listened on ({error}): choose another port, or 0 for a free one"))
-    })?;
-    let address = listener.local_addr()?;
-    Ok(Bound { listener, address })
-}
-
-impl Bound {
-    /// Where it listens.
-    pub const fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Serves until `stop` is done; asks in flight are finished first.
-    pub async fn serve(self, service: Service, stop: impl Future<Output = ()>) {
-        listen::serve(self.listener, router(service, guard::Names::of(self.address)), stop).await;
-    }
+        .layer(axum::middleware::from_fn_with_state(time, request::identify))
+        .layer(axum::middleware::from_fn_with_state(metrics, telemetry::count))
+        .with_state(App { service, last: health::LastReport::default(), watched: Watched::default(), door, summaries: evals::Summaries::default() })
 }

@@ -2,34 +2,60 @@
 
 use std::any::Any;
 
+use airlock_knowledge::store::StoreError;
 use airlock_pipeline::{AskError, ContextError, Fault};
-use airlock_types::{Answer, FieldError};
+use airlock_types::{Answer, Failure, FieldError};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
 
+use super::request::{self, RequestId};
 use crate::access::Denied;
 
-/// A problem.
-#[derive(Debug, Serialize)]
+/// What went wrong, and the remedy. A failed ask carries the fields of its answer beside these.
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Problem {
+    /// Where the code is explained.
     #[serde(rename = "type")]
     kind: String,
+    /// The status in words.
     title: &'static str,
+    /// The status.
     status: u16,
+    /// A word that stays the same from version to version.
     code: &'static str,
+    /// What is wrong here and what to do.
     detail: String,
+    /// Names the request in the server's log.
+    request_id: String,
+    /// The field that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     field: Option<&'static str>,
     /// The record of an ask that failed: its history and all it tried.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
     answer: Option<Box<Answer>>,
+    /// What the gate, a domain's rule or PostgreSQL had against a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    failure: Option<Failure>,
+    /// What is there now, when that is not what the request is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object, nullable = false)]
+    now: Option<Value>,
     #[serde(skip)]
     retry_after: Option<u64>,
 }
+
+/// The code of a response that is a problem, for the log.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProblemCode(pub(super) &'static str);
 
 impl Problem {
     /// A problem with a stable code and a sentence.
@@ -40,10 +66,63 @@ impl Problem {
             status: status.as_u16(),
             code,
             detail: detail.to_string(),
+            request_id: request::current().to_string(),
             field: None,
             answer: None,
+            failure: None,
+            now: None,
             retry_after: None,
         }
+    }
+
+    /// A bug of ours: the log has it, the asker gets a sentence.
+    pub fn internal() -> Self {
+        let detail = "The server failed on this request; its log says why.";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    /// A body that is larger than it may be.
+    pub fn too_large(limit: usize) -> Self {
+        let detail = format!("The body is larger than {limit} bytes, which is what this server reads.");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
+    }
+
+    /// Said in the name of this request.
+    pub(super) fn in_request(mut self, request: &RequestId) -> Self {
+        self.request_id = request.to_string();
+        self
+    }
+
+    /// As it stands in an event. A problem can always be written.
+    pub(super) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Its status.
+    pub(super) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// With what was held against a text.
+    pub(super) fn with_failure(mut self, failure: Failure) -> Self {
+        self.failure = Some(failure);
+        self
+    }
+
+    /// With the record of the ask.
+    pub(super) fn with_answer(mut self, answer: Answer) -> Self {
+        self.answer = Some(Box::new(answer));
+        self
+    }
+
+    /// A field that is not what it should be.
+    pub(super) fn of_field(field: &'static str, detail: impl ToString) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-field", detail).field(field)
+    }
+
+    /// With what is there now.
+    pub(super) fn beside(self, now: Option<Value>) -> Self {
+        Self { now, ..self }
     }
 
     fn field(mut self, field: &'static str) -> Self {
@@ -51,7 +130,7 @@ impl Problem {
         self
     }
 
-    fn again_in(mut self, seconds: u64) -> Self {
+    pub(super) fn again_in(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
@@ -64,10 +143,10 @@ impl Problem {
     /// The problem that a failed ask is.
     pub fn of_failed(fault: Option<&Fault>, answer: Answer) -> Self {
         let detail = answer.reason.clone().unwrap_or_default();
-        Self { answer: Some(Box::new(answer)), ..Self::of_fault(fault, detail) }
+        Self::of_fault(fault, detail).with_answer(answer)
     }
 
-    fn of_fault(fault: Option<&Fault>, detail: String) -> Self {
+    pub(super) fn of_fault(fault: Option<&Fault>, detail: String) -> Self {
         match fault {
             Some(fault) if fault.is_timeout() => Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", detail),
             Some(Fault::Model(_)) => {
@@ -86,9 +165,14 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let retry_after = self.retry_after;
+        let (status, code, retry_after) = (self.status(), self.code, self.retry_after);
         let mut response = (status, Json(self)).into_response();
+        response.extensions_mut().insert(ProblemCode(code));
+        if status == StatusCode::UNAUTHORIZED {
+            response
+                .headers_mut()
+                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"airlock\""));
+        }
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -141,13 +225,30 @@ impl From<AskError> for Problem {
     }
 }
 
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::NotFound { .. } => Self::new(StatusCode::NOT_FOUND, "unknown-item", &error),
+            StoreError::Content(content) => Self::of_field(content.field(), &error),
+            StoreError::Changed { .. } => Self::new(StatusCode::CONFLICT, "changed", &error),
+            StoreError::Decided { .. } => Self::new(StatusCode::CONFLICT, "already-decided", &error),
+            StoreError::PassRunning => Self::new(StatusCode::CONFLICT, "pass-running", &error),
+            _ => {
+                // What a role of the store may not do is the operator's to read.
+                tracing::warn!(%error, "the knowledge store did not do what was asked of it");
+                let detail =
+                    "The knowledge store does not answer: nothing was changed, try again in a moment.";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", detail).again_in(5)
+            }
+        }
+    }
+}
+
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
         let (status, detail) = (rejection.status(), rejection.body_text());
         match status {
-            StatusCode::PAYLOAD_TOO_LARGE => {
-                Self::new(status, "body-too-large", "The body is larger than 64 KiB.")
-            }
+            StatusCode::PAYLOAD_TOO_LARGE => Self::too_large(super::BODY_LIMIT),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => {
                 Self::new(status, "not-json", "Send JSON, with the header content-type: application/json.")
             }
@@ -184,10 +285,5 @@ pub async fn method_not_allowed() -> Problem {
 /// A bug of ours: the log has it, the asker gets a sentence.
 pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("a request handler panicked");
-    Problem::new(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "internal",
-        "The server failed on this request; its log says why.",
-    )
-    .into_response()
+    Problem::internal().into_response()
 }

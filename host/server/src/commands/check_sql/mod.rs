@@ -1,7 +1,6 @@
 //! `airlock check-sql`: the gate on stdin, a line or a whole text at a time.
 
 mod lines;
-mod verdict;
 
 use std::io::Write;
 use std::path::Path;
@@ -14,14 +13,14 @@ use airlock_pipeline::Domain;
 use airlock_types::Catalogue;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::boot;
 use crate::cli::CheckSql;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
+use crate::verdict::Verdict;
 use lines::{Line, Lines};
-use verdict::Verdict;
 
 /// One line of input. Further keys are left alone.
 #[derive(Deserialize)]
@@ -89,7 +88,7 @@ pub async fn run(
         bytes.extend(lines.rest()?);
         let text = String::from_utf8(bytes).map_err(|error| usage(format!("stdin is not UTF-8: {error}")))?;
         let verdict = judge_and_run(&bench, Value::Null, &text, check.run).await;
-        all_approved = verdict.approved;
+        all_approved = verdict.is_approved();
         print(&[verdict], json)?;
     }
     Ok(if all_approved { Exit::Done } else { Exit::No })
@@ -108,7 +107,7 @@ async fn answer(bench: &Bench, batch: &[Line], run: bool, json: bool) -> anyhow:
             Ok(input) => judge_and_run(bench, input.id, &input.sql, run).await,
             Err(verdict) => verdict,
         };
-        all_approved &= verdict.approved;
+        all_approved &= verdict.is_approved();
         print(&[verdict], json)?;
     }
     Ok(all_approved)
@@ -124,7 +123,7 @@ fn judge_all(gate: &Gate, batch: &[Line], json: bool) -> anyhow::Result<(String,
                 Ok(input) => judge(gate, input.id, &input.sql).0,
                 Err(verdict) => verdict,
             };
-            all_approved &= verdict.approved;
+            all_approved &= verdict.is_approved();
             verdict.write(json, &mut text);
         }
         (text, all_approved)
@@ -156,10 +155,8 @@ fn read(line: &Line) -> Result<Input, Verdict> {
 }
 
 fn judge(gate: &Gate, id: Value, sql: &str) -> (Verdict, Option<Approved>) {
-    match gate.check(sql) {
-        Err(rejection) => (Verdict::rejected(id, &rejection), None),
-        Ok(approved) => (Verdict::approved(id, &approved), Some(approved)),
-    }
+    let checked = gate.check(sql);
+    (Verdict::of(id, &checked), checked.ok())
 }
 
 async fn judge_and_run(bench: &Bench, id: Value, sql: &str, run: bool) -> Verdict {
@@ -169,13 +166,13 @@ async fn judge_and_run(bench: &Bench, id: Value, sql: &str, run: bool) -> Verdic
     }
 }
 
-async fn ran(domain: &Domain, approved: &Approved) -> Value {
+async fn ran(domain: &Domain, approved: &Approved) -> Map<String, Value> {
     let options = RunOptions {
         time_zone: domain.calendar().0.to_owned(),
         search_path: domain.catalogue().search_path.clone(),
         ..RunOptions::default()
     };
-    match domain.source().run(approved, &options).await {
+    let ran = match domain.source().run(approved, &options).await {
         Ok(result) => json!({
             "ok": true,
             "columns": result.columns,
@@ -187,6 +184,10 @@ async fn ran(domain: &Domain, approved: &Approved) -> Value {
         Err(failure) => {
             json!({"ok": false, "columns": [], "rows": [], "row_count": 0, "truncated": false, "error": failure})
         }
+    };
+    match ran {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
     }
 }
 

@@ -1,0 +1,130 @@
+//! Conversations: finished asks of one asker in one domain, in their order. A follow-up joins the conversation of what it
+//! follows.
+
+use airlock_types::{AskId, DomainName};
+
+use super::error::StoreError;
+use super::id::ItemId;
+use super::ops::Ops;
+use super::rows::{get, moment, word};
+
+/// A turn of a conversation: what a follow-up refers to.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Turn {
+    /// The ask.
+    pub ask: ItemId,
+    /// The domain.
+    pub domain: DomainName,
+    /// The question.
+    pub question: String,
+    /// The SQL behind the answer.
+    pub sql: Option<String>,
+    /// The sentence.
+    pub answer: Option<String>,
+}
+
+/// A turn in its place among the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PastTurn {
+    /// What was asked and answered.
+    pub turn: Turn,
+    /// The conversation it belongs to.
+    pub conversation: ItemId,
+    /// When it was kept.
+    pub at: jiff::Timestamp,
+}
+
+impl Ops {
+    /// Keeps a finished ask: in the conversation of the ask it follows, when that is the same owner's in the same domain,
+    /// else in one of its own.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn add_turn(
+        &self,
+        owner: Option<&str>,
+        follows: Option<AskId>,
+        turn: &Turn,
+    ) -> Result<(), StoreError> {
+        let lease = self.pool.lease().await?;
+        let query = "WITH prior AS (
+                SELECT c.id FROM airlock.turns t JOIN airlock.conversations c ON c.id = t.conversation
+                WHERE t.ask = $1 AND c.domain = $2 AND c.owner IS NOT DISTINCT FROM $3),
+            touched AS (
+                UPDATE airlock.conversations SET changed_at = clock_timestamp() WHERE id IN (SELECT id FROM prior)
+                RETURNING id),
+            begun AS (
+                INSERT INTO airlock.conversations (id, domain, owner)
+                SELECT $4, $2, $3 WHERE NOT EXISTS (SELECT FROM touched) RETURNING id)
+            INSERT INTO airlock.turns (ask, conversation, domain, question, sql, answer)
+            SELECT $5, id, $2, $6, $7, $8 FROM (SELECT id FROM touched UNION ALL SELECT id FROM begun) AS of";
+        let (follows, begun) = (follows.map(ItemId::from), ItemId::now());
+        let domain = turn.domain.as_str();
+        lease
+            .execute(
+                query,
+                &[&follows, &domain, &owner, &begun, &turn.ask, &turn.question, &turn.sql, &turn.answer],
+            )
+            .await
+            .map(|_| ())
+            .map_err(|error| lease.error(&error))
+    }
+
+    /// A turn that a follow-up refers to, of its own domain and owner only.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn turn(
+        &self,
+        domain: &DomainName,
+        owner: Option<&str>,
+        ask: AskId,
+    ) -> Result<Option<Turn>, StoreError> {
+        let lease = self.pool.lease().await?;
+        let query = "SELECT t.ask, t.domain, t.question, t.sql, t.answer FROM airlock.turns t
+            JOIN airlock.conversations c ON c.id = t.conversation
+            WHERE t.ask = $1 AND c.domain = $2 AND c.owner IS NOT DISTINCT FROM $3";
+        let row = lease.query_opt(query, &[&ItemId::from(ask), &domain.as_str(), &owner]).await;
+        row.map_err(|error| lease.error(&error))?.as_ref().map(read).transpose()
+    }
+
+    /// The turns of an owner, newest first, those before `before`.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn history(
+        &self,
+        owner: Option<&str>,
+        before: Option<AskId>,
+        limit: u16,
+    ) -> Result<Vec<PastTurn>, StoreError> {
+        let lease = self.pool.lease().await?;
+        // Identities of asks are in the order of their time.
+        let query = "SELECT t.ask, t.domain, t.question, t.sql, t.answer, t.conversation, t.at FROM airlock.turns t
+            JOIN airlock.conversations c ON c.id = t.conversation
+            WHERE c.owner IS NOT DISTINCT FROM $1 AND ($2::uuid IS NULL OR t.ask < $2) ORDER BY t.ask DESC LIMIT $3";
+        let before = before.map(ItemId::from);
+        let rows = lease.query(query, &[&owner, &before, &i64::from(limit)]).await;
+        rows.map_err(|error| lease.error(&error))?
+            .iter()
+            .map(|row| {
+                Ok(PastTurn {
+                    turn: read(row)?,
+                    conversation: get(row, "conversation")?,
+                    at: moment(row, "at")?,
+                })
+            })
+            .collect()
+    }
+}
+
+fn read(row: &tokio_postgres::Row) -> Result<Turn, StoreError> {
+    Ok(Turn {
+        ask: get(row, "ask")?,
+        domain: word(row, "domain")?,
+        question: get(row, "question")?,
+        sql: get(row, "sql")?,
+        answer: get(row, "answer")?,
+    })
+}

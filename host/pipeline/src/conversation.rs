@@ -1,0 +1,185 @@
+//! What a follow-up refers to: a finished ask of the same asker in the same domain, here or at any host over the same store.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use airlock_knowledge::store::{Ops, StoreError, Turn as KeptTurn};
+use airlock_runtime::contract::types::Turn;
+use airlock_types::{Answer, AskId, DomainName};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::asker::Asker;
+use crate::host::AskError;
+
+/// Finished asks that are remembered without a store.
+const REMEMBERED: usize = 1_000;
+/// Finished asks that wait to be kept.
+const WAITING: usize = 256;
+/// Time for keeping one.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// An ask that ended at another host this moment may still be on its way to the store: an id this young is looked for again.
+const YOUNG: Duration = Duration::from_secs(150);
+/// For so long.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// So often.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// A finished ask, and whose it is.
+struct Remembered {
+    domain: DomainName,
+    owner: Option<String>,
+    turn: Turn,
+}
+
+#[derive(Default)]
+struct Memory {
+    turns: HashMap<AskId, Remembered>,
+    order: VecDeque<AskId>,
+}
+
+/// The finished asks that follow-ups can refer to.
+#[derive(Default)]
+pub(crate) struct Conversations {
+    memory: Mutex<Memory>,
+    store: Option<(Ops, mpsc::Sender<Work>)>,
+}
+
+/// What the one writer of a host does, in order: a follow-up is kept after what it follows.
+enum Work {
+    Keep(Box<Keep>),
+    /// Everything before is done.
+    Settled(oneshot::Sender<()>),
+}
+
+struct Keep {
+    owner: Option<String>,
+    follows: Option<AskId>,
+    turn: KeptTurn,
+}
+
+impl Conversations {
+    /// Conversations that are kept in a store too.
+    pub(crate) fn over(ops: Ops) -> Self {
+        let (sender, work) = mpsc::channel(WAITING);
+        tokio::spawn(write(ops.clone(), work));
+        Self { memory: Mutex::default(), store: Some((ops, sender)) }
+    }
+
+    /// The turn of an ask, when it was this asker's in this domain.
+    ///
+    /// # Errors
+    /// When there is none, or it may be in a store that is away.
+    pub(crate) async fn turn(&self, id: AskId, domain: &DomainName, asker: &Asker) -> Result<Turn, AskError> {
+        {
+            let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(found) = memory.turns.get(&id) {
+                let own = found.domain == *domain && found.owner == asker.owner;
+                return if own { Ok(found.turn.clone()) } else { Err(AskError::UnknownAsk(id)) };
+            }
+        }
+        let Some((ops, _)) = &self.store else { return Err(AskError::UnknownAsk(id)) };
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match ops.turn(domain, asker.owner.as_deref(), id).await {
+                Ok(Some(KeptTurn { question, sql, answer, .. })) => {
+                    return Ok(Turn { question, sql, answer });
+                }
+                Ok(None) if id.age().is_some_and(|age| age < YOUNG) && Instant::now() < until => {
+                    tokio::time::sleep(EVERY).await;
+                }
+                Ok(None) => return Err(AskError::UnknownAsk(id)),
+                Err(error) => {
+                    tracing::warn!(%error, "a conversation could not be looked up");
+                    return Err(AskError::ConversationsAway);
+                }
+            }
+        }
+    }
+
+    /// Remembers a finished ask, and hands it to the store's writer.
+    pub(crate) fn remember(&self, asker: &Asker, follows: Option<AskId>, answer: &Answer) {
+        let turn = Turn {
+            question: answer.question.as_str().to_owned(),
+            sql: answer.sql.clone(),
+            answer: answer.answer.clone(),
+        };
+        if let Some((_, writer)) = &self.store {
+            let Turn { question, sql, answer: sentence } = turn.clone();
+            let turn = KeptTurn {
+                ask: answer.ask_id.into(),
+                domain: answer.domain.clone(),
+                question,
+                sql,
+                answer: sentence,
+            };
+            let keep = Keep { owner: asker.owner.clone(), follows, turn };
+            if writer.try_send(Work::Keep(Box::new(keep))).is_err() {
+                tracing::warn!(ask = %answer.ask_id, "too many asks wait to be kept: this one can be followed here alone");
+            }
+        }
+        let remembered = Remembered { domain: answer.domain.clone(), owner: asker.owner.clone(), turn };
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.turns.insert(answer.ask_id, remembered);
+        memory.order.push_back(answer.ask_id);
+        if memory.order.len() > REMEMBERED
+            && let Some(oldest) = memory.order.pop_front()
+        {
+            memory.turns.remove(&oldest);
+        }
+    }
+
+    /// Waits until what was remembered is kept.
+    pub(crate) async fn settled(&self) {
+        let Some((_, writer)) = &self.store else { return };
+        let (done, settled) = oneshot::channel();
+        if writer.send(Work::Settled(done)).await.is_ok() {
+            let _ = settled.await;
+        }
+    }
+}
+
+async fn write(ops: Ops, mut work: mpsc::Receiver<Work>) {
+    while let Some(next) = work.recv().await {
+        match next {
+            Work::Settled(done) => {
+                let _ = done.send(());
+            }
+            Work::Keep(keep) => {
+                let kept = ops.add_turn(keep.owner.as_deref(), keep.follows, &keep.turn);
+                let why = match tokio::time::timeout(DEADLINE, kept).await {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(error)) => error.to_string(),
+                    Err(_) => "it took too long".to_owned(),
+                };
+                tracing::warn!(ask = %keep.turn.ask, why, "an ask can be followed here alone: it was not kept");
+            }
+        }
+    }
+}
+
+impl crate::host::Host {
+    /// The same host, whose conversations any host over the same store can go on with.
+    #[must_use]
+    pub fn with_conversations(mut self, ops: Ops) -> Self {
+        self.conversations = Conversations::over(ops);
+        self
+    }
+
+    /// An asker's own finished asks, newest first, those before `before`.
+    ///
+    /// # Errors
+    /// When the store does not answer. Without a store nothing is kept.
+    pub async fn history(
+        &self,
+        asker: &Asker,
+        before: Option<AskId>,
+        limit: u16,
+    ) -> Result<Vec<airlock_knowledge::store::PastTurn>, StoreError> {
+        match &self.conversations.store {
+            Some((ops, _)) => ops.history(asker.owner.as_deref(), before, limit).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}

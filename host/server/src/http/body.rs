@@ -1,0 +1,202 @@
+//! The body of a request: JSON, read once and strictly. What one reader would read otherwise than another is refused.
+
+use std::fmt;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use super::problem::Problem;
+
+/// The fields of a request's body.
+pub struct Body<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        if request.uri().query().is_some_and(|query| !query.is_empty()) {
+            return Err(Problem::new(
+                StatusCode::BAD_REQUEST,
+                "malformed-query",
+                "This path takes no query parameters: what it needs stands in the body.",
+            ));
+        }
+        if !is_json(request.headers()) {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not-json",
+                "Send JSON, with the header content-type: application/json.",
+            ));
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
+        read(&bytes).map(Self)
+    }
+}
+
+/// Whether the one content type that a request has is JSON, in UTF-8 as it always is.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(only), None) = (types.next(), types.next()) else { return false };
+    let Ok(text) = only.to_str() else { return false };
+    let mut parts = text.split(';').map(str::trim);
+    let json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+    let charset = |part: &str| {
+        part.split_once('=').is_some_and(|(name, value)| {
+            !name.trim().eq_ignore_ascii_case("charset")
+                || value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        })
+    };
+    json && parts.all(|part| part.is_empty() || charset(part))
+}
+
+/// A body that did not arrive whole.
+pub(super) fn unread(rejection: BytesRejection) -> Problem {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(super::BODY_LIMIT),
+        _ => Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "body-not-whole",
+            "The body did not arrive whole and in time: send it again.",
+        ),
+    }
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let malformed = |detail: String| Problem::new(StatusCode::BAD_REQUEST, "malformed-json", detail);
+    let Strict(value) = serde_json::from_slice(bytes)
+        .map_err(|error| malformed(format!("The body is not a request in JSON: {error}.")))?;
+    if !value.is_object() {
+        return Err(malformed("The body is not a JSON object with the fields of a request.".to_owned()));
+    }
+    serde_json::from_value(value).map_err(|error| malformed(format!("The body is not a request: {error}.")))
+}
+
+/// A JSON value in which no object has a key twice.
+#[derive(Serialize)]
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader).map(Self)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Strict(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((key, Strict(value))) = fields.next_entry::<String, Strict>()? {
+            if object.contains_key(&key) {
+                let shown: String = key.chars().take(64).collect();
+                return Err(A::Error::custom(format!("the key `{shown}` stands twice in one object")));
+            }
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_two_readers_would_read_differently_is_refused() {
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Fields {
+            #[expect(dead_code, reason = "only that it is read is looked at")]
+            a: Option<Value>,
+        }
+        let deep = format!(r#"{{"a": {}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+        for (body, want) in [
+            (r#"{"a": 1}"#, true),
+            (r#"{"a": [{"b": 1e400}]}"#, false),
+            ("{}", true),
+            ("", false),
+            ("[]", false),
+            ("1", false),
+            (r#"{"a": 1, "a": 2}"#, false),
+            (r#"{"a": {"b": 1, "b": 1}}"#, false),
+            (r#"{"a": "\ud800"}"#, false),
+            ("{\"a\": \"\u{0}\"}", false),
+            (r#"{"a": 1} {"#, false),
+            (r#"{"c": 1}"#, false),
+            ("{\"a\": 1", false),
+            (deep.as_str(), false),
+        ] {
+            assert_eq!(read::<Fields>(body.as_bytes()).is_ok(), want, "{body:.80}");
+        }
+        assert!(read::<Fields>(b"{\"a\": \"\xff\"}").is_err());
+    }
+
+    #[test]
+    fn json_is_said_once_and_in_utf_8() {
+        for (types, want) in [
+            (&["application/json"][..], true),
+            (&["Application/JSON; charset=UTF-8"], true),
+            (&["application/json; charset=\"utf-8\""], true),
+            (&["application/json; charset=utf-16"], false),
+            (&["application/json; nonsense"], false),
+            (&["text/plain"], false),
+            (&[""], false),
+            (&[], false),
+            (&["application/json", "text/plain"], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for kind in types {
+                headers.append(CONTENT_TYPE, kind.parse().unwrap());
+            }
+            assert_eq!(is_json(&headers), want, "{types:?}");
+        }
+    }
+}
