@@ -154,6 +154,12 @@ impl Account {
         serde_json::from_value(record).ok().filter(|account: &Self| account.version == VERSION)
     }
 
+    /// The domain.
+    #[must_use]
+    pub fn domain(&self) -> Option<airlock_types::DomainName> {
+        self.request.get("domain")?.as_str()?.parse().ok()
+    }
+
     /// What models said, in order.
     #[must_use]
     pub fn exchanges(&self) -> Vec<Exchanged> {

@@ -1,7 +1,9 @@
 //! The command line, as a person types it. Meaning is given to it in `commands`.
 
 mod eval;
+mod key;
 mod knowledge;
+mod records;
 
 use std::path::PathBuf;
 
@@ -9,9 +11,11 @@ use airlock_types::DomainName;
 use clap::{Args, Parser, Subcommand};
 
 pub use eval::{Baseline, Compare, Eval, Faults, Link, Regrade, Run};
+pub use key::{CreateKey, Key};
 pub use knowledge::{
-    Decide, Examples, Feedback, Golden, Knowledge, Lessons, List, Of, One, PromoteMode, Shelf, Verdict,
+    Decide, Edit, Examples, Feedback, Golden, Knowledge, Lessons, List, Of, One, PromoteMode, Verdict,
 };
+pub use records::{Log, Replay, Stats};
 
 /// Questions in plain English, answered from PostgreSQL by components that hold no authority.
 #[derive(Debug, Parser)]
@@ -19,6 +23,7 @@ pub use knowledge::{
     name = "airlock",
     version,
     max_term_width = 110,
+    arg_required_else_help = true,
     after_help = "Exit codes: 0 done, 1 the answer is no (refused, clarification, gave up, rejected), 2 usage, 3 infrastructure."
 )]
 pub struct Cli {
@@ -31,8 +36,25 @@ pub struct Cli {
     /// Log more to stderr; twice for everything.
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
+    /// How log lines are written to stderr.
+    #[arg(long, global = true, value_name = "FORMAT", env = "AIRLOCK_LOG_FORMAT", value_enum, default_value_t)]
+    pub log_format: LogFormat,
+    /// Instead of doing anything, print the configuration in force: every key, its value, where that came from; secrets
+    /// are masked.
+    #[arg(long, global = true)]
+    pub print_config: bool,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One object a line, for programs.
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -70,6 +92,16 @@ pub enum Command {
     Knowledge(Knowledge),
     /// Say whether an answer is right.
     Feedback(Feedback),
+    /// Keys by which programs and people come in.
+    #[command(subcommand)]
+    Key(Key),
+    /// How it is going: asks by outcome, repair, latency, cost, and whether answers take more than they did.
+    Stats(Stats),
+    /// The log of asks.
+    #[command(subcommand)]
+    Log(Log),
+    /// A finished ask again, from its record, and the first difference.
+    Replay(Replay),
     /// Try every claim of this installation: each check attempts what must not work.
     Doctor,
     /// Create the reader role of a data source; the administrator's address is read here and nowhere else. The role's
@@ -78,6 +110,14 @@ pub enum Command {
 }
 
 impl Command {
+    /// The address that it is to serve on, if it says so.
+    pub fn listen(&self) -> Option<&str> {
+        match self {
+            Self::Serve(Serve { listen, .. }) | Self::Demo(Demo { listen, .. }) => listen.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Whether it calls components to see what they do.
     pub const fn tries_components(&self) -> bool {
         matches!(self, Self::Plugin(Plugin::Check { .. } | Plugin::Test(_)))

@@ -1,5 +1,9 @@
 //! What every surface of a running server works with: the host, its store, the operators' desk, the configuration.
 
+pub mod describe;
+pub mod records;
+pub mod reach;
+
 use std::sync::Arc;
 
 use airlock_knowledge::store::Store;
@@ -7,6 +11,8 @@ use airlock_pipeline::Host;
 
 use crate::config::Config;
 use crate::operator::Desk;
+use crate::telemetry::Telemetry;
+use crate::upkeep::Status;
 
 /// A host in service, and what stands around it. Cheap to clone.
 #[derive(Clone)]
@@ -19,4 +25,8 @@ pub struct Service {
     pub desk: Arc<Desk>,
     /// As it was read at the start.
     pub config: Arc<Config>,
+    /// What is known of the host's upkeep of its knowledge.
+    pub upkeep: Arc<Status>,
+    /// What operators see of it.
+    pub telemetry: Telemetry,
 }

@@ -1,5 +1,6 @@
 //! `airlock doctor`: every claim of the installation, tried.
 
+use airlock_pipeline::Journal;
 use serde_json::Value;
 
 use crate::config::Config;
@@ -16,7 +17,10 @@ pub async fn run(config: &Config, json: bool) -> anyhow::Result<Exit> {
     let host = boot::host_with(config, boot::Credentials::Any).await?;
     let store = store::open(config, Purpose::Command).await?;
     let host = match store.store() {
-        Some(store) => host.with_store(store.recall()),
+        Some(store) => {
+            let journal = Journal::new(store.log(), config.log.journal());
+            host.with_store(store.recall()).with_journal(journal)
+        }
         None => host,
     };
     let mut report = http::health_report(&host).await;

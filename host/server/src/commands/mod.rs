@@ -11,16 +11,22 @@ mod eval;
 mod examples;
 mod feedback;
 mod golden;
+mod key;
 mod knowledge;
 mod lessons;
+mod log;
 mod plugin;
+mod replay;
 mod serve;
 mod setup;
 mod setup_store;
+mod stats;
 
 use crate::cli::{Cli, Command};
+use crate::config::shown::{self, Shown};
 use crate::config::Config;
 use crate::exit::{Exit, usage};
+use crate::output;
 
 /// Runs the command.
 ///
@@ -28,8 +34,16 @@ use crate::exit::{Exit, usage};
 /// Whatever kept it from an answer.
 pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
     let (file, json) = (cli.config, cli.json);
+    let variable = |name: &str| std::env::var(name).ok();
+    if cli.print_config {
+        let listen = cli.command.as_ref().and_then(Command::listen);
+        return print_config(&shown::all(file.as_deref(), variable, listen).map_err(usage)?, json);
+    }
+    let Some(command) = cli.command else {
+        return Err(usage("name a command: `airlock --help` lists them"));
+    };
     let config = || Config::read(file.as_deref(), |name| std::env::var(name).ok()).map_err(usage);
-    match cli.command {
+    match command {
         Command::Demo(demo) => demo::run(demo, json).await,
         Command::Serve(serve) => serve::run(serve, config()?, json).await,
         Command::Ask(ask) => ask::run(ask, config, json).await,
@@ -43,7 +57,19 @@ pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Golden(command) => golden::run(command, &config()?, json).await,
         Command::Knowledge(command) => knowledge::run(command, &config()?, json).await,
         Command::Feedback(feedback) => feedback::run(feedback, &config()?, json).await,
+        Command::Key(command) => key::run(command, &config()?, json).await,
+        Command::Stats(command) => stats::run(command, &config()?, json).await,
+        Command::Log(command) => log::run(command, &config()?, json).await,
+        Command::Replay(command) => replay::run(command, &config()?, json).await,
         Command::Doctor => doctor::run(&config()?, json).await,
         Command::Setup(setup) => setup::run(setup, &config()?, json).await,
     }
+}
+
+/// Prints the configuration: as TOML with the origins beside it, or one object a line.
+fn print_config(keys: &[Shown], json: bool) -> anyhow::Result<Exit> {
+    for key in keys {
+        if json { output::json(key)? } else { output::line(key)? }
+    }
+    Ok(Exit::Done)
 }

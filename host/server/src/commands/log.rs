@@ -1,0 +1,73 @@
+//! `airlock log`: an ask forgotten, and what is too old let go.
+
+use airlock_types::AskId;
+use serde_json::{Map, json};
+
+use super::curation::failure;
+use crate::cli::Log;
+use crate::config::Config;
+use crate::exit::{Exit, usage};
+use crate::store::{self, Purpose};
+use crate::{output, retention};
+
+/// Changes the log; the answer is no when there is nothing of the ask, or another host is at it.
+///
+/// # Errors
+/// When there is no store, or it does not answer.
+pub async fn run(command: Log, config: &Config, json: bool) -> anyhow::Result<Exit> {
+    let open = store::open(config, Purpose::Command).await?;
+    let done = match (open.store(), command) {
+        (None, _) => {
+            Err(usage("there is no knowledge store: configure [store], or start `airlock serve` once"))
+        }
+        (Some(store), Log::Forget { ask }) => match store.janitor().forget_ask(ask).await {
+            Ok(rows) => forgotten(ask, rows, json),
+            Err(error) => Err(failure(error)),
+        },
+        (Some(store), Log::Retain) => match retention::sweep(&store.janitor(), &config.log).await {
+            Ok(gone) => retained(config, gone, json),
+            Err(error) => Err(failure(error)),
+        },
+    };
+    open.close().await?;
+    done
+}
+
+fn forgotten(ask: AskId, rows: i64, json: bool) -> anyhow::Result<Exit> {
+    if json {
+        output::json(&json!({"ok": rows > 0, "ask": ask, "rows": rows}))?;
+    } else if rows > 0 {
+        output::line(format!(
+            "Forgotten: {rows} rows. What was proposed from it names it as `ask {ask}`; `airlock examples list` shows that."
+        ))?;
+    } else {
+        output::line(format!("There is nothing of the ask {ask}."))?;
+    }
+    Ok(if rows > 0 { Exit::Done } else { Exit::No })
+}
+
+fn retained(
+    config: &Config,
+    gone: Option<Vec<(airlock_knowledge::store::Aged, i64)>>,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    let Some(gone) = gone else {
+        if json {
+            output::json(&json!({"ok": false, "why": "another host is at it"}))?;
+        } else {
+            output::line("Another host is at it.")?;
+        }
+        return Ok(Exit::No);
+    };
+    if json {
+        let rows: Map<_, _> =
+            gone.into_iter().map(|(what, rows)| (what.as_str().to_owned(), rows.into())).collect();
+        output::json(&json!({"ok": true, "retention_days": config.log.retention_days(), "gone": rows}))?;
+        return Ok(Exit::Done);
+    }
+    output::line(format!("Kept for {} days. Gone:", config.log.retention_days()))?;
+    for (what, rows) in gone {
+        output::line(format!("  {what:<14} {rows}"))?;
+    }
+    Ok(Exit::Done)
+}
