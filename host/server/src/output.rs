@@ -8,8 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing_subscriber::EnvFilter;
 
+use crate::cli::LogFormat;
+
 /// Logs go to stderr, so that stdout stays what was asked for.
-pub fn log_to_stderr(verbose: u8, tries_components: bool) {
+pub fn log_to_stderr(format: LogFormat, verbose: u8, tries_components: bool) {
     let default = match verbose {
         // What each call came to is what such a command prints.
         0 if tries_components => "warn,airlock_runtime=error",
@@ -19,11 +21,12 @@ pub fn log_to_stderr(verbose: u8, tries_components: bool) {
         _ => "debug,tokio_postgres=warn,hyper=info,h2=info,wasmtime=info,cranelift=info",
     };
     let filter = EnvFilter::try_from_env("AIRLOCK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match format {
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
+        // Every line carries the spans that it was written in, the ask's and the request's among them.
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).init(),
+    }
 }
 
 /// An error with its causes, on stderr.

@@ -12,6 +12,7 @@ use crate::cli::Ask;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::store::Purpose;
+use crate::telemetry::Telemetry;
 use crate::{boot, output};
 
 /// Asks, by a running server when one is named, else by a host of its own.
@@ -32,13 +33,17 @@ pub async fn run(ask: Ask, config: impl Fn() -> anyhow::Result<Config>, json: bo
     let answer = match &ask.server {
         Some(server) => remote(server, &request).await?,
         None => {
-            let (host, store) = boot::host_with_store(&config()?, Purpose::Command).await?;
+            let config = config()?;
+            let telemetry = Telemetry::begin(&config)?;
+            let (host, store) = boot::host_with_store(&config, Purpose::Command).await?;
+            let host = telemetry.trace(host);
             host.embed_domains().await;
             let finished = host.ask(&request, &Asker::local(Surface::Cli), Reporter::silent()).await;
             // Nobody waits for what is learned but the store, which is closed after it.
             if let Ok(finished) = &finished {
                 shown(&finished.answer, json)?;
             }
+            telemetry.settled().await;
             host.learning_settled().await;
             store.close().await?;
             return Ok(finished.map_err(usage)?.answer.outcome.into());

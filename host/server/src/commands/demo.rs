@@ -17,11 +17,13 @@ use serde_json::json;
 use super::serve::{signal, until_stopped};
 use super::setup::reach;
 use crate::cli::Demo;
+use crate::config::server::AccessSettings;
 use crate::config::{Config, DEFAULT_LISTEN, parse_listen};
 use crate::exit::{Exit, usage};
 use crate::operator::Operator;
 use crate::service::Service;
 use crate::store::{self, Purpose};
+use crate::telemetry::Telemetry;
 use crate::{boot, http, output};
 
 /// Runs the demo until Ctrl-C, or until the answer with `--once`.
@@ -40,7 +42,7 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
     boot::grants(&options.components)?;
     let listen = options.listen.clone().or_else(|| std::env::var("AIRLOCK_LISTEN").ok());
     let listen = parse_listen(listen.as_deref().unwrap_or(DEFAULT_LISTEN)).map_err(usage)?;
-    let bound = http::bind(listen).await?;
+    let bound = http::bind(listen, &AccessSettings::default()).await?;
     let data = options.data.clone().unwrap_or_else(default_data_dir);
     let step = Step::begin("starting a private PostgreSQL");
     let config = PrivateConfig::new(&data, Durability::Demo);
@@ -59,7 +61,9 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
     };
     let exit = match ended {
         Ok(Shown::Serving { bound, service, operator, following }) => {
+            let telemetry = service.telemetry.clone();
             until_stopped(bound, *service, operator).await;
+            telemetry.settled().await;
             drop(following);
             Ok(Exit::Done)
         }
@@ -106,8 +110,9 @@ async fn show(
     let config = Config::read(Some(&file), |name| std::env::var(name).ok()).map_err(usage)?;
     let step = Step::begin("loading components and opening the domain");
     // The store is on the demo's own server and goes with it.
+    let telemetry = Telemetry::begin(&config)?;
     let (host, store) = boot::host_with_store(&config, Purpose::Serve).await?;
-    let host = Arc::new(host);
+    let host = Arc::new(telemetry.observe(host));
     step.done();
 
     if let Some((model, _)) = host.embedder() {
@@ -119,7 +124,7 @@ async fn show(
             "no embedding model: tables and examples are found by keywords alone (`cargo xtask model` fetches one)"
         );
     }
-    let page = format!("http://{}/", bound.address());
+    let page = bound.page();
     // Before the page is told: whoever reads that line may give an order next. One question and out needs no operator, and
     // must not be in the way of a demo that runs.
     let operator = if options.once { None } else { Some(Operator::open(&config, &host)?) };
@@ -146,10 +151,14 @@ async fn show(
         }
     }
     std::io::stdout().flush()?;
-    let Some(operator) = operator else { return Ok(Shown::Over(exit)) };
+    let Some(operator) = operator else {
+        telemetry.settled().await;
+        return Ok(Shown::Over(exit));
+    };
     let following = host.follow_store();
     let (store, desk) = (store.store().cloned(), operator.desk());
-    let service = Box::new(Service { host, store, desk, config: Arc::new(config) });
+    let config = Arc::new(config);
+    let service = Box::new(Service { host, store, desk, config, upkeep: Arc::default(), telemetry });
     Ok(Shown::Serving { operator, bound, service, following })
 }
 

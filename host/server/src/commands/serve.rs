@@ -15,6 +15,8 @@ use crate::exit::{Exit, usage};
 use crate::operator::Operator;
 use crate::service::Service;
 use crate::store::{self, OpenStore, Purpose};
+use crate::telemetry::Telemetry;
+use crate::upkeep::Upkeep;
 use crate::{boot, http, output};
 
 /// How long asks in flight are waited for when the server stops.
@@ -30,15 +32,17 @@ pub async fn run(serve: Serve, config: Config, as_json: bool) -> anyhow::Result<
         Some(text) => parse_listen(text).map_err(usage)?,
         None => config.listen,
     };
-    let bound = http::bind(listen).await?;
+    let bound = http::bind(listen, &config.access).await?;
+    let telemetry = Telemetry::begin(&config)?;
     let (host, store) = boot::host_with_store(&config, Purpose::Serve).await?;
-    let host = Arc::new(host);
+    let host = Arc::new(telemetry.observe(host));
     let knowledge = store.store().cloned();
     // From here on the store is closed in order, whatever happens.
     let served = tokio::select! {
-        served = serve_with(&config, bound, &host, knowledge, as_json) => served,
+        served = serve_with(&config, bound, &host, knowledge, &telemetry, as_json) => served,
         never = settled(&store, &config) => match never {},
     };
+    telemetry.settled().await;
     host.learning_settled().await;
     drop(host);
     store.close().await?;
@@ -56,18 +60,20 @@ async fn serve_with(
     bound: http::Bound,
     host: &Arc<Host>,
     store: Option<Store>,
+    telemetry: &Telemetry,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
+    bound.guarded(store.as_ref()).await?;
     let _following = (host.follow_store(), host.follow_values(config.values_refresh));
     let operator = Operator::open(config, host)?;
-    let page = format!("http://{}/", bound.address());
+    let page = bound.page();
     if as_json {
         output::json(&json!({"page": page}))?;
     } else {
         output::line(format!("Serving on {page}"))?;
     }
-    let service =
-        Service { host: Arc::clone(host), store, desk: operator.desk(), config: Arc::clone(config) };
+    let (host, desk, config) = (Arc::clone(host), operator.desk(), Arc::clone(config));
+    let service = Service { host, store, desk, config, upkeep: Arc::default(), telemetry: telemetry.clone() };
     until_stopped(bound, service, operator).await;
     Ok(Exit::Done)
 }
@@ -75,6 +81,7 @@ async fn serve_with(
 /// Serves until a signal, then finishes asks in flight, within a grace. Operators are heard as long as asks are.
 pub async fn until_stopped(bound: http::Bound, service: Service, operator: Operator) {
     let heard = operator.serve();
+    let upkeep = Upkeep::begin(&service);
     // Asks do not wait for vectors: until they are there, keywords answer.
     let embedding = tokio::spawn({
         let host = Arc::clone(&service.host);
@@ -82,6 +89,7 @@ pub async fn until_stopped(bound: http::Bound, service: Service, operator: Opera
     });
     serve_until_stopped(bound, service).await;
     embedding.abort();
+    drop(upkeep);
     heard.stop().await;
 }
 

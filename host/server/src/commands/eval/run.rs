@@ -19,6 +19,7 @@ use crate::cli::{Baseline, Run};
 use crate::commands::serve::signal;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
+use crate::telemetry::Telemetry;
 
 /// Asks and grades.
 ///
@@ -43,12 +44,17 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
         config.models.record = Some(folder.clone());
     }
     let given = Given::of(&options)?;
-    let host = boot::host(&config).await?;
+    // Each case's verdict is a score on its trace.
+    let telemetry = Telemetry::begin(&config)?;
+    let host = telemetry.trace(boot::host(&config).await?);
     host.embed_domains().await;
     let hash = configuration(&config);
     let (mut folder, questions) = match &options.resume {
         Some(path) => go_on(&host, path, hash).await.map_err(failure)?,
-        None => fresh(&options, given, &host, hash).await?,
+        None => {
+            let out = options.out.as_ref().unwrap_or(&config.evaluations);
+            fresh(&options, out, given, &host, hash).await?
+        }
     };
     if let Some(record) = &options.record {
         recording::keep(record, &folder.manifest().now)?;
@@ -59,6 +65,7 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
         () = signal() => None,
     };
     bar.done();
+    telemetry.settled().await;
     if let Some(ran) = ran {
         ran.map_err(failure)?;
     } else {
@@ -120,6 +127,7 @@ impl Given {
 /// Tries every right answer and makes the folder of a new run.
 async fn fresh(
     options: &Run,
+    out: &Path,
     given: Given,
     host: &Host,
     configuration: ContentHash,
@@ -137,7 +145,7 @@ async fn fresh(
         eprintln!("warning: {warning}");
     }
     let conditions = RunOptions { from, skipped: prepared.skipped.len(), modes, degrade, now, configuration };
-    let folder = begin(host, &prepared.questions, &conditions, &options.out).await.map_err(failure)?;
+    let folder = begin(host, &prepared.questions, &conditions, out).await.map_err(failure)?;
     Ok((folder, prepared.questions))
 }
 
