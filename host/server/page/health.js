@@ -20,7 +20,8 @@ export async function refreshHealth() {
   } catch (problem) {
     health = problem.status === 401 || problem.status === 403 ? { reached: true, hidden: true } : { reached: false };
   }
-  const [tone, word] = !health.reached ? ["bad", "No connection"] : health.hidden ? ["", "Not signed in"] : health.ok ? ["good", "Healthy"] : ["warn", "Needs attention"];
+  const [tone, word] = !health.reached ? ["bad", "No connection"] : health.hidden ? ["", "Not signed in"] : !health.ok ? ["bad", "Needs attention"]
+    : health.trend?.state === "alert" ? ["warn", "Answers got harder"] : ["good", "Healthy"];
   byId("nav-health").dataset.tone = tone;
   byId("health-word").textContent = word;
   if (visible("health")) drawHealth();
@@ -31,7 +32,7 @@ const isDigest = (value) => /^(sha256:)?[0-9a-f]{64}$/.test(text(value));
 
 /** One thing of a health report in a line, whatever its shape. */
 function describe(value) {
-  if (value === null || typeof value !== "object") return isDigest(value) ? digest(value) : text(value);
+  if (value === null || typeof value !== "object") return isDigest(value) ? digest(value) : value === true ? "yes" : value === false ? "no" : text(value);
   if (Array.isArray(value)) return value.map((item, at) => [at > 0 && ", ", describe(item)]);
   return Object.entries(value).filter(([, item]) => item !== null).map(([name, item], at) => [
     at > 0 && " · ", ["name", "component", "stage", "domain", "model"].includes(name) ? "" : el("span", { class: "help" }, `${name.replaceAll("_", " ")} `), describe(item),
@@ -50,7 +51,7 @@ function checkNode(check) {
 }
 
 /** Parts that have a place of their own; everything else a report holds is shown as it comes. */
-const PLACED = ["ok", "version", "checks", "reached", "components", "domains"];
+const PLACED = ["ok", "version", "checks", "reached", "components", "domains", "trend"];
 
 function partNode(name, value) {
   const items = Array.isArray(value) ? value : [value];
@@ -76,7 +77,7 @@ function drawHealth() {
     failed.length > 0 && el("ul", { class: "checks" }, failed.map(checkNode)),
     el("details", { class: "fold", open: false }, el("summary", {}, "Every check ", el("span", { class: "count" }, `${others.length} that did not fail`)),
       el("ul", { class: "checks" }, others.map(checkNode))),
-    el("div", { class: "plots" }, Object.entries(health).filter(([name]) => !PLACED.includes(name)).map(([name, value]) => partNode(name, value))),
+    el("div", { class: "parts" }, Object.entries(health).filter(([name]) => !PLACED.includes(name)).map(([name, value]) => partNode(name, value))),
   ]);
 }
 

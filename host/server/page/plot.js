@@ -22,6 +22,7 @@ export function drawDays({ days, series, kind, show = compact }, width) {
   const ticks = [0, high / 2, high];
   const room = { ...MARGIN, left: Math.max(...ticks.map((tick) => show(tick).length)) * 7.2 + 12 };
   const step = (width - room.left - room.right) / count;
+  const bar = Math.min(Math.max(step * 0.72, 1), 48);
   const x = (at) => room.left + step * (at + 0.5);
   const y = (value) => HEIGHT - room.bottom - (value / high) * (HEIGHT - room.top - room.bottom);
   const marks = [];
@@ -31,7 +32,7 @@ export function drawDays({ days, series, kind, show = compact }, width) {
       for (const one of series) {
         const value = one.values[at] ?? 0;
         if (value > 0) {
-          marks.push(svg("rect", { x: x(at) - step * 0.36, width: Math.max(step * 0.72, 1), y: y(base + value), height: Math.max(y(base) - y(base + value), 0.5), class: one.className },
+          marks.push(svg("rect", { x: x(at) - bar / 2, width: bar, y: y(base + value), height: Math.max(y(base) - y(base + value), 0.5), class: one.className },
             svg("title", {}, `${days[at]}, ${one.name}: ${show(value)}`)));
         }
         base += value;

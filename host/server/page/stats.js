@@ -79,18 +79,20 @@ const topList = (title, items) => list(items).length > 0 && el("section", { clas
 export async function drawStats() {
   const box = byId("stats-body");
   const days = byId("stats-days").value;
-  let stats;
+  let said;
   try {
-    stats = await call(withQuery("/api/stats", { days, domain: page.several ? byId("stats-domain").value : page.domain }));
+    said = await call(withQuery("/api/stats", { days, domain: page.several ? byId("stats-domain").value : page.domain }));
   } catch (problem) {
     box.replaceChildren(el("p", { class: "note" }, problem.absent ? "This server keeps no statistics." : problem.message,
       !problem.absent && el("button", { type: "button", class: "quiet", click: drawStats }, "Try again")));
     return;
   }
+  const stats = said.stats ?? {};
   const order = [...list(stats.days)].sort((one, other) => (text(one.of) < text(other.of) ? -1 : 1));
   const all = stats.all ?? {};
   box.replaceChildren();
   fill(box, {}, [
+    said.logged === false && el("p", { class: "note" }, el("strong", {}, "Nothing is logged. "), "The log is off in this server's configuration, so no new ask is counted here."),
     trendNode(stats.trend),
     tiles(all),
     all.asks > 0 ? [charts(order), dayTable(order)] : el("p", { class: "about" }, "Nothing was asked in these days."),

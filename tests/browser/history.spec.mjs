@@ -1,0 +1,37 @@
+// One's own questions, kept by the server.
+
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { address, ask, begin, ending, page } from "./harness.mjs";
+
+beforeEach(() => begin());
+
+test("the history is there after a reload, and its SQL runs again", async () => {
+  const question = "How many bills were raised in February 2025?";
+  await ask(question);
+  assert.equal(await ending(), "answered");
+  await page.waitForFunction(() => location.hash.length > 10);
+  await page.reload();
+  const line = page.locator("#history-list button", { hasText: question }).first();
+  await line.waitFor();
+  await line.click();
+  assert.equal(await ending(), "answered");
+  assert.match(await page.innerText("#result"), /keeps the SQL and not the rows/);
+  await page.click('button:text-is("Run it")');
+  await page.waitForSelector(".editor-out tbody tr");
+});
+
+test("an address leads to an ask", async () => {
+  await ask("How many bills were raised in January 2025?");
+  assert.equal(await ending(), "answered");
+  const hash = await page.evaluate(() => location.hash);
+  assert.match(hash, /^#\/ask\/[0-9a-f-]{36}$/);
+  await page.goto(`${address}/?again${hash}`);
+  await page.waitForSelector("#result:not([hidden]) .asked:has-text('January 2025')");
+});
+
+test("a link's question is put in the box and not asked", async () => {
+  await begin({}, "#/ask?question=How%20many%3F");
+  assert.equal(await page.inputValue("#question"), "How many?");
+  assert.equal(await page.isHidden("#result"), true);
+});
