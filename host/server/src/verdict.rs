@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 /// A verdict on one text, with what came of running it.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SqlVerdict)]
 pub struct Verdict {
     /// The name that the text was given, if any.
     id: Value,

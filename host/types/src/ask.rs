@@ -43,7 +43,7 @@ pub struct RawAskRequest {
     /// The moment to answer for, RFC 3339 or a date; now when left out.
     pub now: Option<String>,
     /// Rows wanted; the domain's cap holds above it.
-    #[schema(minimum = 1)]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 4_294_967_295_u32)]
     pub max_rows: Option<u32>,
 }
 

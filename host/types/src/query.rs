@@ -7,6 +7,9 @@ use utoipa::ToSchema;
 use crate::ask::{FieldError, ResultColumn};
 use crate::ids::DomainName;
 
+/// Most characters of a text; the gate's own limit counts bytes.
+const SQL_LIMIT: usize = 65_536;
+
 /// A request to run SQL as it was handed in: nothing in it is checked yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -19,7 +22,7 @@ pub struct RawQueryRequest {
     #[schema(pattern = "^[a-z][a-z0-9-]{0,62}$")]
     pub domain: Option<String>,
     /// Rows wanted; the domain's cap holds above it.
-    #[schema(minimum = 1)]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 4_294_967_295_u32)]
     pub max_rows: Option<u32>,
 }
 
@@ -40,6 +43,9 @@ impl TryFrom<RawQueryRequest> for QueryRequest {
     fn try_from(raw: RawQueryRequest) -> Result<Self, FieldError> {
         let sql = raw.sql.filter(|sql| !sql.trim().is_empty());
         let sql = sql.ok_or_else(|| FieldError::new("sql", "it is missing: write one SELECT"))?;
+        if sql.chars().count() > SQL_LIMIT {
+            return Err(FieldError::new("sql", format!("it has more than {SQL_LIMIT} characters")));
+        }
         let domain = raw.domain.map(|name| name.parse()).transpose();
         let domain = domain.map_err(|error| FieldError::new("domain", error))?;
         if raw.max_rows == Some(0) {
@@ -68,4 +74,24 @@ pub struct QueryResult {
     pub warnings: Vec<String>,
     /// Relations the SQL reads.
     pub tables_used: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_field_is_named() {
+        let raw = |sql: &str| RawQueryRequest { sql: Some(sql.to_owned()), ..RawQueryRequest::default() };
+        for (raw, want) in [
+            (RawQueryRequest::default(), "sql"),
+            (raw(" \n"), "sql"),
+            (raw(&"x".repeat(SQL_LIMIT + 1)), "sql"),
+            (RawQueryRequest { domain: Some("A B".to_owned()), ..raw("SELECT 1") }, "domain"),
+            (RawQueryRequest { max_rows: Some(0), ..raw("SELECT 1") }, "max_rows"),
+        ] {
+            assert_eq!(QueryRequest::try_from(raw).unwrap_err().field, want);
+        }
+        assert!(QueryRequest::try_from(raw("SELECT 1")).is_ok());
+    }
 }

@@ -46,7 +46,9 @@ const PROBLEMS: [(&str, &str); 15] = [
 /// The document before the routes.
 pub(super) fn base() -> OpenApi {
     let mut components = Components::new();
-    components.schemas.insert(Problem::name().into_owned(), Problem::schema());
+    let mut schemas = vec![(Problem::name().into_owned(), Problem::schema())];
+    Problem::schemas(&mut schemas);
+    components.schemas.extend(schemas);
     components.add_security_scheme(
         BEARER,
         SecurityScheme::Http(
