@@ -45,6 +45,28 @@ test("a wrong key is told, a right one opens a session that a reload keeps, sign
   await page.waitForSelector("#who:not(.signed-in)");
 });
 
+test("a server that wants a key is asked for nothing until there is one", async () => {
+  const locked = { status: 401, contentType: "application/problem+json", body: JSON.stringify({ status: 401, code: "key-needed", detail: "Sign in." }) };
+  await page.route("**/api/**", (route) => route.fulfill(locked));
+  await page.reload();
+  await page.waitForSelector("#session-dialog[open]");
+  assert.equal(await page.isHidden("#view-ask"), true);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "key");
+  await page.fill("#key", "wrong");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#key-error:has-text('Sign in.')");
+  await page.unroute("**/api/**");
+});
+
+test("a session that ended while the page was open is an ending, and asks for the key", async () => {
+  const locked = { status: 401, contentType: "application/problem+json", body: JSON.stringify({ status: 401, code: "session-ended", detail: "The session is over: sign in again." }) };
+  await page.route("**/api/ask", (route) => route.fulfill(locked));
+  await page.route("**/api/me", (route) => route.fulfill(locked));
+  await ask(QUESTION);
+  await page.waitForSelector("#session-dialog[open]");
+  assert.equal(await page.getAttribute("#result [data-ending]", "data-ending"), "problem");
+});
+
 test("a verdict goes with its note", async () => {
   await ask(QUESTION);
   assert.equal(await ending(), "answered");

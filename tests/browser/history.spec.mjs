@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { address, ask, begin, ending, page } from "./harness.mjs";
+import { address, answerWith, ask, begin, ending, page, record } from "./harness.mjs";
 
 beforeEach(() => begin());
 
@@ -34,4 +34,23 @@ test("a link's question is put in the box and not asked", async () => {
   await begin({}, "#/ask?question=How%20many%3F");
   assert.equal(await page.inputValue("#question"), "How many?");
   assert.equal(await page.isHidden("#result"), true);
+});
+
+test("where there are several domains one is chosen, and everything is of it", async () => {
+  await begin({}, "", async (opened) => {
+    const domain = (name) => ({ domain: name, title: name.toUpperCase(), description: "", tables: 1, examples: [`A question of ${name}`] });
+    await opened.route("**/api/domains", (route) => route.fulfill({ json: { domains: [domain("one"), domain("two")] } }));
+    await opened.route("**/api/schema?*", (route) => {
+      const name = new URL(route.request().url()).searchParams.get("domain");
+      return route.fulfill({ json: { domain: name, tables: [{ schema: "public", name: `table_of_${name}`, columns: [], joins: [] }] } });
+    });
+  });
+  await page.waitForSelector("details.table:has-text('table_of_one')");
+  await page.selectOption("#domain", "two");
+  await page.waitForSelector("details.table:has-text('table_of_two')");
+  assert.equal(await page.textContent("#examples button"), "A question of two");
+  const sent = await answerWith(record({ answer: "x" }));
+  await ask("x");
+  assert.equal(await ending(), "answered");
+  assert.equal(sent[0].domain, "two");
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { QUESTION, answerWith, ask, begin, ending, page, picture, record } from "./harness.mjs";
+import { QUESTION, answerWith, ask, begin, ending, key, page, picture, record, signIn } from "./harness.mjs";
 
 beforeEach(() => begin());
 
@@ -51,6 +51,29 @@ test("every control is reached by Tab in the order of the page, and is seen when
   const order = ["nav-ask", "question", "send", "Edit and run", "Download CSV", "schema-search"].map((name) => names.indexOf(name));
   assert.deepEqual(order, [...order].sort((one, other) => one - other), names.join(", "));
   assert.deepEqual(places.filter((place) => !place.seen || !place.onScreen), []);
+});
+
+test("what is drawn anew keeps the keyboard where it was", async () => {
+  await ask(QUESTION);
+  await ending();
+  await page.locator("#history-list button").first().focus();
+  await page.keyboard.press("Enter");
+  await page.waitForSelector('#history-list [aria-current="true"]');
+  assert.equal(await page.evaluate(() => document.activeElement.closest("ol")?.id), "history-list");
+  await page.click("#nav-knowledge");
+  await page.waitForSelector("#filter-order");
+  await page.focus("#filter-order");
+  await page.selectOption("#filter-order", "oldest");
+  await page.waitForFunction(() => location.hash.includes("order=oldest"));
+  assert.equal(await focused(), "filter-order");
+});
+
+test("the dialogs keep the keyboard, give it back, and Escape closes them", { skip: key ? false : "AIRLOCK_KEY is not set" }, async () => {
+  await page.focus("#who");
+  await page.keyboard.press("Enter");
+  assert.equal(await focused(), "key");
+  await page.keyboard.press("Escape");
+  assert.equal(await focused(), "who");
 });
 
 /** What a reader with a screen reader would miss: names, labels, languages, identities used twice. */
@@ -119,6 +142,35 @@ test("everything has a name, and every text can be read, in every view, light an
       assert.deepEqual(await faults(), [], `${view} ${colorScheme}`);
       assert.deepEqual(await faint(), [], `${view} ${colorScheme}`);
     }
+  }
+});
+
+test("the same holds where decisions are made", { skip: key ? false : "AIRLOCK_KEY is not set" }, async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    await begin({ colorScheme });
+    await signIn(page);
+    await page.click("#who");
+    assert.deepEqual([await faults(), await faint()], [[], []], "the session");
+    await page.click("#session-close");
+    await ask(QUESTION);
+    await ending();
+    await page.click("text=Keep as an example");
+    assert.equal(await page.inputValue("#author-question"), QUESTION);
+    assert.deepEqual([await faults(), await faint()], [[], []], "writing an example");
+    await page.fill("#author-question", `${QUESTION} (${colorScheme}, ${Date.now()})`);
+    await page.fill("#author-sql", `SELECT ${Date.now()} AS n FROM bills`);
+    await page.click("text=Add the example");
+    await page.waitForSelector('.decide button:text-is("Edit")');
+    await page.click('.decide button:text-is("Edit")');
+    await page.fill("#edit-question", "Another question?");
+    assert.deepEqual([await faults(), await faint()], [[], []], "editing");
+    await picture(page, `item-${colorScheme}`);
+    await page.click("#nav-components");
+    await page.click("text=Put another component in service");
+    assert.deepEqual([await faults(), await faint()], [[], []], "components");
+    await page.click('button[aria-label="Roll back planner"]');
+    assert.deepEqual([await faults(), await faint()], [[], []], "a question before a change");
+    await page.click("#confirm-no");
   }
 });
 

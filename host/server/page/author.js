@@ -10,13 +10,18 @@ import { announce, page } from "./state.js";
 /** The link to the form, and the form when the address is `#/knowledge/examples/new`. */
 export function drawAuthoring(kind, id) {
   const link = byId("knowledge-new");
-  link.hidden = kind !== "examples" || !(may("examples:author") || may("curate"));
+  link.hidden = kind !== "examples" || !may("examples:author");
   const box = byId("knowledge-author");
   box.hidden = link.hidden || id !== "new";
   if (box.hidden) return;
   byId("knowledge-item").hidden = true;
   const question = el("textarea", { id: "author-question", rows: "2", maxlength: "4000" });
   const sql = el("textarea", { id: "author-sql", class: "sql-area", rows: "6", maxlength: "8000", spellcheck: "false" });
+  if (page.draft) {
+    question.value = page.draft.question;
+    sql.value = page.draft.sql;
+    page.draft = null;
+  }
   const said = el("p", { class: "field-error", role: "alert" });
   const send = el("button", { type: "submit", class: "primary small-button" }, "Add the example");
   const form = el("form", {

@@ -57,6 +57,7 @@ async function change(path, body) {
     told(null, problem);
   }
   await showComponents();
+  byId("components-said").focus();
 }
 
 async function rollBack({ stage, domains }, component) {

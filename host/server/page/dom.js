@@ -19,6 +19,16 @@ export const el = (tag, attributes, ...children) => fill(document.createElement(
 export const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
+/** Draws a box anew; what had the keyboard there has it again, if it is there still. */
+export function redraw(box, ...nodes) {
+  const held = box.contains(document.activeElement) ? document.activeElement : null;
+  box.replaceChildren();
+  fill(box, {}, nodes);
+  if (!held) return;
+  const same = (node) => (held.id ? node.id === held.id : node.tagName === held.tagName && node.textContent === held.textContent);
+  [...box.querySelectorAll("a, button, input, select, textarea, summary")].find(same)?.focus({ preventScroll: true });
+}
+
 export const list = (value) => (Array.isArray(value) ? value : []);
 export const text = (value) => (value === undefined || value === null ? "" : String(value));
 export const plural = (count, one, many = `${one}s`) => `${grouped(text(count))} ${count === 1 ? one : many}`;

@@ -7,6 +7,8 @@ import { chartBlock, chartOf } from "./chart.js";
 import { cut, duration, el, list, plural, text } from "./dom.js";
 import { sqlPanel } from "./editor.js";
 import { feedbackBlock } from "./feedback.js";
+import { go, hashOf } from "./router.js";
+import { may } from "./session.js";
 import { page } from "./state.js";
 import { stepsBlock } from "./steps.js";
 import { resultTable } from "./table.js";
@@ -81,6 +83,12 @@ function optionButtons(entry, record) {
       el("button", { type: "button", class: "option", click: () => ask({ ...entry.request, choice: text(option) }) }, text(option))));
 }
 
+/** Takes a question with its SQL to the form of examples. */
+function propose(entry) {
+  page.draft = { question: entry.request.question, sql: text(entry.ending.record.sql) };
+  go(hashOf("knowledge", ["examples", "new"]));
+}
+
 /** What can be done after an ending. Whatever had no answer can be tried again. */
 function actions(entry) {
   const { kind, record } = entry.ending;
@@ -90,7 +98,8 @@ function actions(entry) {
   return el("div", { class: "actions" },
     answered && record.ask_id && el("button", { type: "button", class: "quiet", click: () => follow(entry) }, "Ask a follow-up"),
     again,
-    el("button", { type: "button", class: "quiet", click: () => edit(entry) }, "Edit the question"));
+    el("button", { type: "button", class: "quiet", click: () => edit(entry) }, "Edit the question"),
+    answered && record.sql && may("examples:author") && el("button", { type: "button", class: "quiet", click: () => propose(entry) }, "Keep as an example"));
 }
 
 export function resultNodes(entry) {

@@ -2,7 +2,7 @@
 
 import { call, withQuery } from "./api.js";
 import { show } from "./asking.js";
-import { byId, cut, duration, el, list, text } from "./dom.js";
+import { byId, cut, duration, el, list, redraw, text } from "./dom.js";
 import { tagOf } from "./endings.js";
 import { announce, page } from "./state.js";
 
@@ -78,7 +78,7 @@ export function drawHistory() {
   byId("history-empty").textContent = kept === null
     ? "Questions asked in this tab are kept here until it is closed." : "Your questions will stand here, also after you come back.";
   byId("history-more").hidden = next === null;
-  byId("history-list").replaceChildren(...page.entries.map((entry) =>
+  redraw(byId("history-list"), page.entries.map((entry) =>
     el("li", {}, el("button", { type: "button", "aria-current": entry === page.shown ? "true" : null, click: () => open(entry) },
       el("span", { class: "history-question" }, cut(entry.request.choice ?? entry.request.question, 140)),
       el("span", { class: "history-line" }, tagOf(entry.ending.kind), page.several && el("span", {}, text(entry.request.domain)),

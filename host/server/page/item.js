@@ -190,4 +190,6 @@ export async function drawItem(kind, id, listAgain) {
     el("h3", {}, "Decisions"),
     decisionsBlock(list(item.history)),
   ]);
+  // A reader who chose it in the list goes on reading here.
+  if (byId("knowledge-list").contains(document.activeElement)) box.focus({ preventScroll: true });
 }

@@ -1,7 +1,7 @@
 // What is proposed and what is trusted: lists of examples, lessons and golden cases.
 
 import { call, withQuery } from "./api.js";
-import { byId, cut, el, fill, list, plural, text } from "./dom.js";
+import { byId, cut, el, list, plural, redraw, text } from "./dom.js";
 import { drawAuthoring } from "./author.js";
 import { drawItem } from "./item.js";
 import { go, hashOf, replace, route } from "./router.js";
@@ -43,9 +43,7 @@ function drawFilters(kind, query) {
   };
   const states = filters.shelf ? STATES[filters.shelf] ?? [] : [...STATES.candidate, ...STATES.curated];
   const words = (all) => all.map((word) => [word, word.replaceAll("_", " ")]);
-  const box = byId("knowledge-filters");
-  box.replaceChildren();
-  fill(box, {}, [
+  redraw(byId("knowledge-filters"), [
     select("filter-shelf", "Shelf", [["", "Both"], ["candidate", "Proposed"], ["curated", "Trusted"]], filters.shelf, set("shelf")),
     select("filter-state", "State", [["", "Any"], ...words(states)], filters.state, set("state")),
     select("filter-source", "Source", [["", "Any"], ...words(SOURCES)], filters.source, set("source")),
@@ -54,15 +52,13 @@ function drawFilters(kind, query) {
 }
 
 function drawTabs(kind) {
-  byId("knowledge-tabs").replaceChildren(...Object.entries(KINDS).map(([name, words]) =>
+  redraw(byId("knowledge-tabs"), Object.entries(KINDS).map(([name, words]) =>
     el("a", { href: hashOf("knowledge", [name]), "aria-current": name === kind ? "true" : null }, words)));
 }
 
 function drawList(kind, id) {
-  const box = byId("knowledge-list");
   const { query } = route();
-  box.replaceChildren();
-  fill(box, {}, [
+  redraw(byId("knowledge-list"), [
     items.length === 0 && el("p", { class: "about" }, "Nothing here. What airlock learns, and what feedback proposes, comes here to be decided on."),
     el("ul", { class: "items" }, items.map((item) =>
       el("li", {}, el("a", { href: hashOf("knowledge", [kind, item.id], filtersOf(query)), "aria-current": item.id === id ? "true" : null },

@@ -13,6 +13,8 @@ export const page = {
   shown: null,
   running: null,
   follows: null,
+  /** A question with its SQL on the way to the form of examples. */
+  draft: null,
 };
 
 /** Says something to those who listen to the page instead of looking at it. */
