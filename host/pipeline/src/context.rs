@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use airlock_knowledge::Knowledge;
 use airlock_runtime::contract;
-use airlock_types::ask::ContextUse;
+use airlock_types::ask::{ContextUse, Recalled};
 use airlock_types::text::{Place, hidden, shorten};
 use airlock_types::{ContentHash, TableRef};
 use contract::linker::Selection;
@@ -29,6 +29,10 @@ const LIMITS: [(&str, usize); 9] = [
     ("passages", 3_000),
 ];
 
+fn limit(kind: &str) -> usize {
+    LIMITS.iter().find(|(name, _)| *name == kind).map_or(1_000, |(_, limit)| *limit)
+}
+
 /// A piece of context, held by the host and referred to by its place in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
@@ -38,14 +42,35 @@ pub struct Block {
     pub vouched_by: &'static str,
     /// Its text, within its budget.
     pub text: String,
+    /// What of it is curated item by item, and why each is there.
+    pub recalled: Vec<Recalled>,
 }
 
 impl Block {
     pub(crate) fn new(kind: &'static str, vouched_by: &'static str, text: &str) -> Option<Self> {
-        let limit = LIMITS.iter().find(|(name, _)| *name == kind).map_or(1_000, |(_, limit)| *limit);
+        let limit = limit(kind);
         let seen: String = text.chars().filter(|c| hidden(*c, Place::Prose).is_none()).collect();
         let text = unmarked(seen.trim());
-        (!text.is_empty()).then(|| Self { kind, vouched_by, text: shorten(&text, limit) })
+        let recalled = Vec::new();
+        (!text.is_empty()).then(|| Self { kind, vouched_by, text: shorten(&text, limit), recalled })
+    }
+
+    /// A block of curated items, as many whole ones as its budget holds: half an example teaches nothing.
+    fn of_items(
+        kind: &'static str,
+        heading: &str,
+        items: impl Iterator<Item = (String, Recalled)>,
+    ) -> Option<Self> {
+        let (mut text, mut recalled) = (heading.to_owned(), Vec::new());
+        for (item, why) in items {
+            if text.chars().count() + item.chars().count() > limit(kind) {
+                continue;
+            }
+            text.push_str(&item);
+            recalled.push(why);
+        }
+        let block = Self::new(kind, "curated", &text).filter(|_| !recalled.is_empty())?;
+        Some(Self { recalled, ..block })
     }
 
     fn hash(&self) -> ContentHash {
@@ -117,8 +142,8 @@ pub fn assemble(domain: &Domain, question: &str, selection: &Selection) -> Vec<B
         Block::new("other-tables", "authoritative", &other_tables(knowledge, &selected)),
         Block::new("joins", "reviewed", &joins(knowledge, &selected)),
         Block::new("glossary", "curated", &glossary(knowledge, question)),
-        Block::new("examples", "curated", &examples(domain, question)),
-        Block::new("lessons", "curated", &lessons(domain, question)),
+        examples(domain, question),
+        lessons(domain, question),
         Block::new("values", "derived", &values(knowledge, question)),
         Block::new("passages", "reviewed", &passages(domain, question)),
     ]
@@ -163,6 +188,8 @@ const TERMS: usize = 5;
 const EXAMPLES: usize = 4;
 /// Lessons shown.
 const LESSONS: usize = 6;
+/// Hits among which what a component used is looked for.
+const NEAR: usize = 50;
 /// Matched values shown.
 const VALUES: usize = 12;
 /// Passages shown.
@@ -283,20 +310,47 @@ fn glossary(knowledge: &Knowledge, question: &str) -> String {
     out
 }
 
-fn examples(domain: &Domain, question: &str) -> String {
-    let found = domain.examples(question, EXAMPLES);
-    if found.is_empty() {
-        return String::new();
-    }
-    let mut out = "Patterns that were verified; adapt them, do not copy values.\n".to_owned();
-    for hit in found {
-        let _ = writeln!(out, "Question: {}\nSQL: {}", line(&hit.example.question), line(&hit.example.sql));
-    }
-    out
+fn examples(domain: &Domain, question: &str) -> Option<Block> {
+    let items = domain.examples(question, EXAMPLES).into_iter().zip(1..).map(|(hit, rank)| {
+        let (question, sql) = (line(&hit.example.question), line(&hit.example.sql));
+        let why = recalled(&hit.example.id, "example", rank, hit.matched);
+        (format!("Question: {question}\nSQL: {sql}\n"), why)
+    });
+    Block::of_items("examples", "Patterns that were verified; adapt them, do not copy values.\n", items)
 }
 
-fn lessons(domain: &Domain, question: &str) -> String {
-    domain.lessons(question, LESSONS).iter().map(|hit| format!("- {}\n", line(&hit.lesson.text))).collect()
+fn lessons(domain: &Domain, question: &str) -> Option<Block> {
+    let items = domain.lessons(question, LESSONS).into_iter().zip(1..).map(|(hit, rank)| {
+        let why = recalled(&hit.lesson.id, "lesson", rank, hit.matched);
+        (format!("- {}\n", line(&hit.lesson.text)), why)
+    });
+    Block::of_items("lessons", "", items)
+}
+
+fn recalled(id: &str, kind: &str, rank: u32, matched: Vec<String>) -> Recalled {
+    Recalled { id: id.to_owned(), kind: kind.to_owned(), rank, matched, by: "context".to_owned() }
+}
+
+/// Examples and lessons that a component used by itself, with why they are near the question.
+pub(crate) fn used(
+    domain: &Domain,
+    question: &str,
+    lessons: &[String],
+    examples: &[String],
+) -> Vec<Recalled> {
+    let mut found = Vec::new();
+    if !examples.is_empty() {
+        let hits = domain.examples(question, NEAR).into_iter().zip(1..);
+        let hits = hits.filter(|(hit, _)| examples.contains(&hit.example.id));
+        found.extend(hits.map(|(hit, rank)| recalled(&hit.example.id, "example", rank, hit.matched)));
+    }
+    if !lessons.is_empty() {
+        let hits = domain.lessons(question, NEAR).into_iter().zip(1..);
+        let hits = hits.filter(|(hit, _)| lessons.contains(&hit.lesson.id));
+        found.extend(hits.map(|(hit, rank)| recalled(&hit.lesson.id, "lesson", rank, hit.matched)));
+    }
+    found.iter_mut().for_each(|each| each.by = "component".to_owned());
+    found
 }
 
 fn values(knowledge: &Knowledge, question: &str) -> String {
@@ -368,6 +422,19 @@ mod tests {
             let block = Block::new(kind, "derived", &"<<< word ".repeat(limit)).unwrap();
             assert_eq!(block.text.chars().count(), limit + 1, "{kind}: the mark of the cut and no more");
         }
+    }
+
+    #[test]
+    fn a_block_of_items_holds_whole_ones_and_says_which() {
+        let item = |rank, length: usize| {
+            (format!("- {}\n", "x".repeat(length)), recalled(&rank.to_string(), "lesson", rank, Vec::new()))
+        };
+        let items = [item(1, 700), item(2, 900), item(3, 700), item(4, 90)];
+        let block = Block::of_items("lessons", "", items.into_iter()).unwrap();
+        let ranks: Vec<u32> = block.recalled.iter().map(|each| each.rank).collect();
+        assert_eq!(ranks, [1, 3, 4], "what does not fit is left out whole, and what follows may fit");
+        assert!(block.text.chars().count() <= limit("lessons"), "{}", block.text.len());
+        assert!(Block::of_items("examples", "Patterns.", std::iter::empty()).is_none());
     }
 
     #[test]

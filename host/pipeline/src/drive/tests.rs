@@ -112,6 +112,7 @@ async fn a_stage_that_asks_where_no_model_may_be_asked_is_told_no_and_nothing_le
         live: false,
         blocks: Vec::new(),
         sent: Vec::new(),
+        recalled: Vec::new(),
         components: Vec::new(),
         model: true,
         down: None,

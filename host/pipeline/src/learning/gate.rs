@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_knowledge::promotion::{
-    Answering, Decider, Embed, Gate, Known, Nearness, Person, Review, Ruled, THRESHOLD, Veto,
+    Answering, Decider, Embed, Gate, Known, Nearness, Person, Review, Ruled, THRESHOLD, Unshaped, Veto,
     pass::{self, PassOptions, PassSummary},
+    well_shaped,
 };
 use airlock_knowledge::store::{
-    Candidate, Content, CurationState, ExampleContent, Filter, LessonContent, Promote, StoreError,
+    Candidate, Content, CurationState, ExampleContent, Filter, LessonContent, Origin, Promote, StoreError,
 };
 use airlock_models::{Call, Embedder, Models, Role, Shape};
 use airlock_runtime::contract::domain::{Candidate as Judged, Opinion};
 use airlock_runtime::contract::types::StageError;
 use airlock_runtime::{CallErrorKind, Stage};
 use airlock_types::DomainName;
+use serde_json::Value;
 use thiserror::Error;
 
 use super::replay::{ReplayLimits, Replayer};
@@ -221,7 +223,8 @@ impl Host {
             GateMode::Replay => Decider::Replay(&replayer),
             GateMode::Auto => Decider::Auto,
         };
-        let mut gate = Gate { sql: &sql, veto: &adapter, near, threshold: options.threshold, decider };
+        let (catalogue, threshold) = (domain.catalogue().as_ref(), options.threshold);
+        let mut gate = Gate { sql: &sql, catalogue, veto: &adapter, near, threshold, decider };
         let GateOptions { dry_run, who, limit, .. } = options;
         let pass = PassOptions { dry_run: *dry_run, who: who.clone(), limit: *limit };
         let summary = pass::run(promote, domain.name(), &mut gate, &pass, told).await?;
@@ -233,6 +236,17 @@ impl Host {
         let (before, after) = (before.into(), replayer.rate().into());
         let name = domain.name().clone();
         Ok(PassReport { domain: name, dry_run: *dry_run, near_by, before, after, summary })
+    }
+}
+
+impl Domain {
+    /// Whether what a person puts in service can be kept, may run, and names what is there.
+    ///
+    /// # Errors
+    /// With the field and the reason.
+    pub fn fits(&self, content: &Content) -> Result<(), Unshaped> {
+        let sql = |text: &str| self.gate().check(text).map(|_| ()).map_err(|rejection| rejection.message);
+        well_shaped(content, Origin::Person, &Value::Null, &sql, self.catalogue())
     }
 }
 

@@ -83,9 +83,9 @@ pub struct Run {
     /// Keep every exchange with the model, to be played with --replies.
     #[arg(long, value_name = "DIR", conflicts_with = "replies")]
     pub record: Option<PathBuf>,
-    /// Where the folder of the run is made.
-    #[arg(long, value_name = "DIR", default_value = "evaluations")]
-    pub out: PathBuf,
+    /// Where the folder of the run is made; `evaluation.dir` of the configuration when left out.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Ask only the first N.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,

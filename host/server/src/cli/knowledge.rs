@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use airlock_knowledge::store::{CandidateState, CurationState, ItemId, Origin};
+use airlock_knowledge::store::{ItemId, Origin};
 use airlock_types::{AskId, ContentHash, DomainName};
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -24,6 +24,14 @@ pub enum Examples {
     Approve(Decide),
     /// Reject a proposed one; it is kept, so that it is not proposed again.
     Reject(Decide),
+    /// Take a curated one out of service; it can come back.
+    Demote(Decide),
+    /// Bring one back that is out of service.
+    Restore(Decide),
+    /// Take a decision back: a proposed one waits again, and what it became leaves service.
+    SetBack(Decide),
+    /// Change what one says, and show the change. A proposed one waits for a decision again.
+    Edit(Edit),
     /// Add one of your own; it is in service at once.
     Add {
         #[command(flatten)]
@@ -57,6 +65,10 @@ pub enum Lessons {
     Demote(Decide),
     /// Bring one back that is out of service.
     Restore(Decide),
+    /// Take a decision back: a proposed one waits again, and what it became leaves service.
+    SetBack(Decide),
+    /// Change what one says, and show the change. A proposed one waits for a decision again.
+    Edit(Edit),
     /// Propose the rules of a hand-written list, and name the golden questions that should test them.
     Import {
         /// The list: one rule an item or paragraph; headings say when they apply.
@@ -70,10 +82,20 @@ pub enum Lessons {
 pub enum Golden {
     /// List golden cases: what is proposed and what is in use, beside those of the pack.
     List(List),
+    /// Show one, with the hash that a decision names.
+    Show(One),
     /// Promote a proposed one: from then on it grades.
     Promote(Decide),
+    /// Reject a proposed one; it is kept, so that it is not proposed again.
+    Reject(Decide),
     /// Take one out of use; it can come back.
     Deactivate(Decide),
+    /// Bring one back that is out of use.
+    Restore(Decide),
+    /// Take a decision back: a proposed one waits again, and what it became leaves service.
+    SetBack(Decide),
+    /// Change what one says, and show the change. A proposed one waits for a decision again.
+    Edit(Edit),
 }
 
 #[derive(Debug, Subcommand)]
@@ -109,6 +131,30 @@ pub enum Knowledge {
     },
     /// Hold every stored SQL against the gate and the catalogue of now.
     Recheck(Of),
+    /// Take out of service what does not help any more, and what names what the schema does not have any more. It can be
+    /// restored.
+    Decay {
+        #[command(flatten)]
+        of: Of,
+        /// Say what would leave service, and write nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Write what is curated into a file, a line each; `-` is stdout.
+    Snapshot {
+        file: PathBuf,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Bring what is curated back to a snapshot, by decisions that the history has. What was curated since stays.
+    Restore {
+        file: PathBuf,
+        #[command(flatten)]
+        of: Of,
+        /// Why, for the history.
+        #[arg(long, default_value = "a snapshot was restored")]
+        why: String,
+    },
 }
 
 /// Who decides.
@@ -128,7 +174,8 @@ pub enum PromoteMode {
 pub struct List {
     #[command(flatten)]
     pub of: Of,
-    /// proposed, `needs_evidence`, duplicate, rejected, promoted; active, stale, superseded, withdrawn.
+    /// candidate, or one of proposed, `needs_evidence`, duplicate, rejected, promoted; curated, or one of active, stale,
+    /// superseded, withdrawn.
     #[arg(long)]
     pub state: Option<String>,
     /// person, agent, distilled, mined, adapter, feedback, imported.
@@ -137,42 +184,12 @@ pub struct List {
     /// The newest first.
     #[arg(long)]
     pub newest: bool,
-    /// Items of each kind at most.
-    #[arg(long, default_value_t = 100)]
+    /// Items at most.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=900))]
     pub limit: i64,
     /// Go on after this item.
     #[arg(long, value_name = "ID")]
     pub after: Option<ItemId>,
-}
-
-/// A state of either shelf.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shelf {
-    /// Both, in whatever state.
-    Both,
-    /// What is proposed.
-    Candidates(CandidateState),
-    /// What is curated.
-    Curated(CurationState),
-}
-
-impl List {
-    /// What the state means.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn shelf(&self) -> Result<Shelf, String> {
-        let Some(word) = &self.state else { return Ok(Shelf::Both) };
-        if let Ok(state) = word.parse() {
-            return Ok(Shelf::Candidates(state));
-        }
-        word.parse().map(Shelf::Curated).map_err(|_| {
-            let words = CandidateState::ALL.iter().map(|state| state.as_str());
-            let words: Vec<&str> =
-                words.chain(CurationState::ALL.iter().map(|state| state.as_str())).collect();
-            format!("--state: `{word}` is none of {}", words.join(", "))
-        })
-    }
 }
 
 #[derive(Debug, Args)]
@@ -195,6 +212,15 @@ pub struct Decide {
     /// Why, for the history.
     #[arg(long, default_value = "")]
     pub why: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Edit {
+    #[command(flatten)]
+    pub decide: Decide,
+    /// File of the new content in JSON, as `show --json` gives it under `content`; `-` reads it from stdin.
+    #[arg(long, value_name = "FILE")]
+    pub content: String,
 }
 
 #[derive(Debug, Args)]

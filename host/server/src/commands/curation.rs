@@ -1,18 +1,20 @@
 //! What every command on stored knowledge shares: the store and the domain, lists, decisions and their conflicts.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
-use airlock_knowledge::promotion::{Unshaped, well_shaped};
+use airlock_knowledge::pack::limits;
 use airlock_knowledge::store::{
-    Candidate, Content, Curation, Decided, Decision, Filter, Kind, Mode, Order, Origin, Promote, Store,
-    StoreError,
+    Content, Decided, Decision, ExampleContent, Kind, Mode, Order, Promote, Store, StoreError,
 };
 use airlock_pipeline::Domain;
 use airlock_types::DomainName;
 use serde_json::{Value, json};
 
-use crate::cli::{Decide, List, Of, One, Shelf};
+use super::domain::patch;
+use crate::cli::{Decide, Edit, List, Of, One};
 use crate::config::Config;
+use crate::curation::{self, Action, Item, Listing, NotDecided, Shelf, Wanted};
 use crate::exit::{Exit, usage};
 use crate::store::{self, OpenStore, Purpose};
 use crate::{boot, output};
@@ -27,8 +29,9 @@ pub struct Curator<'a> {
     json: bool,
 }
 
-/// What a decision does.
-pub enum Action {
+/// What a person types of a decision.
+#[derive(Clone, Copy)]
+pub enum Verb {
     /// A candidate becomes curated.
     Promote,
     /// A candidate is refused.
@@ -37,6 +40,8 @@ pub enum Action {
     Demote,
     /// A curated item comes back.
     Restore,
+    /// A decision is taken back.
+    SetBack,
 }
 
 impl<'a> Curator<'a> {
@@ -96,26 +101,22 @@ impl<'a> Curator<'a> {
     /// # Errors
     /// When the store does not answer.
     pub async fn list(&self, kind: Kind, list: &List) -> anyhow::Result<Exit> {
-        let shelf = list.shelf().map_err(usage)?;
-        let order = if list.newest { Order::NewestFirst } else { Order::OldestFirst };
-        let (promote, domain) = (self.promote(), Some(self.domain.clone()));
-        let (candidates, curated) = match shelf {
-            Shelf::Both => (Some(None), Some(None)),
-            Shelf::Candidates(state) => (Some(Some(state)), None),
-            Shelf::Curated(state) => (None, Some(Some(state))),
+        let shelf = match &list.state {
+            Some(word) => word.parse().map_err(|error| usage(format!("--state: {error}")))?,
+            None => Shelf::Both,
         };
-        let (kind, origin, limit, after) = (Some(kind), list.source, list.limit, list.after);
-        if let Some(state) = candidates {
-            let filter = Filter { domain: domain.clone(), kind, state, origin, order, limit, after };
-            for candidate in promote.candidates(&filter).await.map_err(failure)? {
-                self.show_candidate(&candidate, false)?;
-            }
+        let order = if list.newest { Order::NewestFirst } else { Order::OldestFirst };
+        let (domain, origin, limit, after) = (self.domain.clone(), list.source, list.limit, list.after);
+        let listing = Listing { domain, kind, shelf, origin, order, limit, after };
+        let (items, more) = curation::list(&self.promote(), &listing).await.map_err(failure)?;
+        for item in &items {
+            self.show_item(item, false)?;
         }
-        if let Some(state) = curated {
-            let filter = Filter { domain, kind, state, origin, order, limit, after };
-            for item in promote.curations(&filter).await.map_err(failure)? {
-                self.show_curated(&item, false)?;
+        match items.last() {
+            Some(last) if more && !self.json => {
+                eprintln!("There are more: go on with --after {}", last.id());
             }
+            _ => {}
         }
         Ok(Exit::Done)
     }
@@ -125,69 +126,88 @@ impl<'a> Curator<'a> {
     /// # Errors
     /// When there is none of this kind.
     pub async fn show(&self, kind: Kind, one: &One) -> anyhow::Result<Exit> {
-        match self.promote().candidate(&self.domain, one.id).await {
-            Ok(candidate) if candidate.kind == kind => self.show_candidate(&candidate, true)?,
-            Ok(candidate) => return Err(usage(format!("`{}` is of kind {}", one.id, candidate.kind))),
-            Err(StoreError::NotFound { .. }) => {
-                let item = self.promote().curated(&self.domain, one.id).await.map_err(failure)?;
-                if item.content.kind() != kind {
-                    return Err(usage(format!("`{}` is of kind {}", one.id, item.content.kind())));
-                }
-                self.show_curated(&item, true)?;
-            }
-            Err(error) => return Err(failure(error)),
-        }
+        let item = self.find(kind, one.id).await?;
+        self.show_item(&item, true)?;
         Ok(Exit::Done)
+    }
+
+    async fn find(&self, kind: Kind, id: airlock_knowledge::store::ItemId) -> anyhow::Result<Item> {
+        let item = curation::find(&self.promote(), &self.domain, id).await.map_err(failure)?;
+        if item.kind() == kind {
+            return Ok(item);
+        }
+        Err(usage(NotDecided::OtherKind { id, kind: item.kind() }))
     }
 
     /// Carries out a decision of a person.
     ///
     /// # Errors
     /// When the item is not there, or the store does not answer.
-    pub async fn decide(&self, kind: Kind, decide: &Decide, action: &Action) -> anyhow::Result<Exit> {
-        let (promote, domain, id, seen) = (self.promote(), &self.domain, decide.id, decide.hash);
-        let by = by_person(&decide.why);
-        let found = match action {
-            Action::Promote | Action::Reject => {
-                let candidate = promote.candidate(domain, id).await.map_err(failure)?;
-                (candidate.kind, Some(candidate))
+    pub async fn decide(&self, kind: Kind, decide: &Decide, verb: Verb) -> anyhow::Result<Exit> {
+        let live = match verb {
+            Verb::Promote | Verb::Restore => Some(self.live().await?),
+            Verb::Reject | Verb::Demote | Verb::SetBack => None,
+        };
+        let action = match (verb, &live) {
+            (Verb::Promote, Some(live)) => Action::Promote(live),
+            (Verb::Restore, Some(live)) => Action::Restore(live),
+            (Verb::Demote, _) => Action::Demote,
+            (Verb::SetBack, _) => Action::SetBack,
+            _ => Action::Reject,
+        };
+        self.carry_out(kind, decide, action).await
+    }
+
+    /// Changes what an item says, and shows the change.
+    ///
+    /// # Errors
+    /// As [`Curator::decide`], and when the content is none.
+    pub async fn edit(&self, kind: Kind, edit: &Edit) -> anyhow::Result<Exit> {
+        let text = match edit.content.as_str() {
+            "-" => stdin()?,
+            file => {
+                let unread = |error| usage(format!("--content: {file} cannot be read: {error}"));
+                bounded(std::fs::File::open(file).map_err(unread)?).map_err(unread)?
             }
-            _ => (promote.curated(domain, id).await.map_err(failure)?.content.kind(), None),
         };
-        if found.0 != kind {
-            return Err(usage(format!("`{id}` is of kind {}", found.0)));
+        let value: Value = serde_json::from_str(&text)
+            .map_err(|error| usage(format!("--content: it is not JSON: {error}")))?;
+        let content = Content::parse(kind, &value).map_err(usage)?;
+        let before = self.find(kind, edit.decide.id).await?;
+        let change = change(before.content(), &content);
+        if before.hash() == edit.decide.hash {
+            match (change.is_empty(), self.json) {
+                (true, _) => return Err(usage("--content: it says what it said before")),
+                (false, false) => output::line(change.trim_end())?,
+                (false, true) => {}
+            }
         }
-        if let (Action::Promote, Some(candidate)) = (action, &found.1)
-            && candidate.hash == seen
-            && let Err(why) = self.fits(&candidate.content).await?
-        {
-            return self.refused(&why);
-        }
-        let decided = match action {
-            Action::Promote => promote.promote(domain, id, seen, &by).await,
-            Action::Reject => promote.reject(domain, id, seen, &by).await,
-            Action::Demote => promote.demote(domain, id, seen, &by).await,
-            Action::Restore => promote.restore(domain, id, seen, &by).await,
-        };
+        let live = self.live().await?;
+        self.carry_out(kind, &edit.decide, Action::Edit(&live, content)).await
+    }
+
+    async fn carry_out(&self, kind: Kind, decide: &Decide, action: Action<'_>) -> anyhow::Result<Exit> {
+        let (domain, by) = (&self.domain, by_person(&decide.why));
+        let wanted = Wanted { domain, kind, id: decide.id, seen: decide.hash, by: &by };
+        let decided = curation::decide(&self.promote(), &wanted, action).await;
         self.told(decided)
     }
 
-    /// Whether what a person puts in service can be kept and may run.
+    /// Curates an example of a person's own.
     ///
     /// # Errors
-    /// When the source does not answer.
-    pub async fn fits(&self, content: &Content) -> anyhow::Result<Result<(), String>> {
+    /// When it cannot be kept, or the store does not answer.
+    pub async fn author(&self, example: ExampleContent, why: &str) -> anyhow::Result<Exit> {
         let live = self.live().await?;
-        let gate = live.gate();
-        let sql = |text: &str| gate.check(text).map(|_| ()).map_err(|rejection| rejection.message);
-        Ok(well_shaped(content, Origin::Person, &Value::Null, &sql).map_err(|Unshaped(why)| why))
+        let decided = curation::author(&self.promote(), &live, example, &by_person(why)).await;
+        self.told(decided)
     }
 
     /// Says no.
     ///
     /// # Errors
     /// When stdout is gone.
-    pub fn refused(&self, why: &str) -> anyhow::Result<Exit> {
+    fn refused(&self, why: &str) -> anyhow::Result<Exit> {
         if self.json {
             output::json(&json!({"ok": false, "error": "refused", "message": why}))?;
         } else {
@@ -200,7 +220,7 @@ impl<'a> Curator<'a> {
     ///
     /// # Errors
     /// Everything but a conflict.
-    pub fn told(&self, decided: Result<Decided, StoreError>) -> anyhow::Result<Exit> {
+    pub fn told(&self, decided: Result<Decided, NotDecided>) -> anyhow::Result<Exit> {
         match decided {
             Ok(Decided { decision, candidate, curated }) => {
                 if self.json {
@@ -213,7 +233,8 @@ impl<'a> Curator<'a> {
                 }
                 Ok(Exit::Done)
             }
-            Err(error) if error.is_conflict() => {
+            Err(NotDecided::Unfit(why)) => self.refused(&why),
+            Err(NotDecided::Store(error)) if error.is_conflict() => {
                 let now = match &error {
                     StoreError::Changed { now, content, .. } => Some((now, content)),
                     _ => None,
@@ -230,42 +251,55 @@ impl<'a> Curator<'a> {
                 }
                 Ok(Exit::No)
             }
-            Err(error) => Err(failure(error)),
+            Err(NotDecided::Store(error)) => Err(failure(error)),
+            Err(error) => Err(usage(error)),
         }
     }
 
-    fn show_candidate(&self, candidate: &Candidate, whole: bool) -> anyhow::Result<()> {
-        let Candidate { id, state, origin, hash, content, seen, made_at, .. } = candidate;
+    fn show_item(&self, item: &Item, whole: bool) -> anyhow::Result<()> {
         if self.json {
-            return output::json(&on_shelf("candidate", candidate)?);
+            return output::json(&item.to_json()?);
         }
-        output::line(format!("{id}  {state}, by {origin}, {made_at:.0}, seen {seen}"))?;
-        if whole {
-            output::line(format!("hash {hash}\nevidence {}", candidate.evidence))?;
+        let (id, state, origin) = (item.id(), item.state(), item.origin());
+        match item {
+            Item::Candidate(candidate) => {
+                let (made_at, seen) = (candidate.made_at, candidate.seen);
+                output::line(format!("{id}  {state}, by {origin}, {made_at:.0}, seen {seen}"))?;
+                if whole {
+                    output::line(format!("hash {}\nevidence {}", candidate.hash, candidate.evidence))?;
+                }
+            }
+            Item::Curated(curated) => {
+                output::line(format!("{id}  {state}, by {origin}, {:.0}", curated.made_at))?;
+                if whole {
+                    output::line(format!("hash {}", curated.hash))?;
+                }
+            }
         }
-        output::line(in_words(content))
-    }
-
-    fn show_curated(&self, item: &Curation, whole: bool) -> anyhow::Result<()> {
-        let Curation { id, state, origin, hash, content, made_at, .. } = item;
-        if self.json {
-            return output::json(&on_shelf("curated", item)?);
-        }
-        output::line(format!("{id}  {state}, by {origin}, {made_at:.0}"))?;
-        if whole {
-            output::line(format!("hash {hash}"))?;
-        }
-        output::line(in_words(content))
+        output::line(in_words(item.content()))
     }
 }
 
-/// An item as JSON, with the shelf it is on.
-fn on_shelf(shelf: &str, item: &impl serde::Serialize) -> anyhow::Result<Value> {
-    let mut value = serde_json::to_value(item)?;
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("shelf".to_owned(), shelf.into());
-    }
-    Ok(value)
+/// What changes from one content to another, as a patch of its JSON.
+fn change(before: &Content, after: &Content) -> String {
+    let lines = |content| serde_json::to_string_pretty(content).unwrap_or_default() + "\n";
+    patch::changed("content", Some(&lines(before)), Some(&lines(after)))
+}
+
+/// Text from stdin, within what an item may hold.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn stdin() -> anyhow::Result<String> {
+    Ok(bounded(std::io::stdin().lock())?)
+}
+
+fn bounded(from: impl Read) -> std::io::Result<String> {
+    let mut text = String::new();
+    // Four bytes a character, of all the SQL that a golden case may hold; what is longer is told to be too long.
+    let most = u64::try_from(limits::SQL * (limits::ACCEPTED + 2)).unwrap_or(u64::MAX).saturating_mul(4);
+    from.take(most).read_to_string(&mut text)?;
+    Ok(text.trim().to_owned())
 }
 
 /// The only domain of a configuration.

@@ -4,7 +4,7 @@ mod diff;
 mod init;
 mod list;
 mod load;
-mod patch;
+pub(super) mod patch;
 
 use std::collections::BTreeMap;
 use std::path::Path;

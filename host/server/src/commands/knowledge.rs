@@ -1,9 +1,12 @@
-//! `airlock knowledge`: the promotion gate, the history of decisions, and stored SQL held against the gate of now.
+//! `airlock knowledge`: the promotion gate, the history of decisions, stored SQL held against the gate of now, and the shelf of
+//! what is curated.
+
+mod shelf;
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use airlock_knowledge::promotion::{Answering, Grade, Person, Replayed, Ruled, sql_fragments};
-use airlock_knowledge::store::{Candidate, Content, CurationState, Filter, StoreError};
+use airlock_knowledge::promotion::{Answering, Grade, Person, Replayed, Ruled, sql_texts};
+use airlock_knowledge::store::{Candidate, CurationState, Filter, StoreError};
 use airlock_pipeline::learning::{GateMode, GateOptions, PassError, PassReport};
 use airlock_types::text::shorten;
 use serde_json::json;
@@ -11,10 +14,11 @@ use serde_json::json;
 use super::curation::{Curator, failure, in_words, person};
 use crate::cli::{Knowledge, Of, PromoteMode};
 use crate::config::Config;
+use crate::curation::NotDecided;
 use crate::exit::{Exit, usage};
 use crate::{boot, output};
 
-/// Promotes, shows the history, or rechecks.
+/// Promotes, shows the history, rechecks, takes out of service, or keeps and restores.
 ///
 /// # Errors
 /// When the store or the source does not answer.
@@ -35,6 +39,21 @@ pub async fn run(command: Knowledge, config: &Config, json: bool) -> anyhow::Res
             curator.close(done).await
         }
         Knowledge::Recheck(of) => recheck(config, &of, json).await,
+        Knowledge::Decay { of, dry_run } => {
+            let curator = Curator::open(config, &of, json).await?;
+            let done = shelf::decay(&curator, dry_run, json).await;
+            curator.close(done).await
+        }
+        Knowledge::Snapshot { file, of } => {
+            let curator = Curator::open(config, &of, json).await?;
+            let done = shelf::snapshot(&curator, &file, json).await;
+            curator.close(done).await
+        }
+        Knowledge::Restore { file, of, why } => {
+            let curator = Curator::open(config, &of, json).await?;
+            let done = shelf::restore(&curator, &file, &why, json).await;
+            curator.close(done).await
+        }
     }
 }
 
@@ -93,7 +112,7 @@ async fn promote(
     match report {
         Ok(report) => summary(&report, json)?,
         Err(PassError::Store(StoreError::PassRunning)) => {
-            return curator.told(Err(StoreError::PassRunning));
+            return curator.told(Err(NotDecided::Store(StoreError::PassRunning)));
         }
         Err(PassError::Store(error)) => return Err(failure(error)),
         Err(error) => return Err(usage(error)),
@@ -198,7 +217,7 @@ async fn recheck(config: &Config, of: &Of, json: bool) -> anyhow::Result<Exit> {
             let Some(last) = page.last() else { break };
             after = Some(last.id);
             for item in &page {
-                for text in texts(&item.content) {
+                for text in sql_texts(&item.content) {
                     looked_at += 1;
                     let Err(rejection) = domain.gate().check(text) else { continue };
                     refused += 1;
@@ -222,15 +241,4 @@ async fn recheck(config: &Config, of: &Of, json: bool) -> anyhow::Result<Exit> {
     };
     let done = done.await;
     curator.close(done).await
-}
-
-/// Every SQL that an item holds.
-fn texts(content: &Content) -> Vec<&str> {
-    match content {
-        Content::Example(example) => vec![example.sql.as_str()],
-        Content::Lesson(lesson) => sql_fragments(&lesson.text),
-        Content::Golden(golden) => {
-            golden.sql.iter().chain(&golden.accepted_sql).map(String::as_str).collect()
-        }
-    }
 }

@@ -4,7 +4,7 @@ mod import;
 
 use airlock_knowledge::store::Kind;
 
-use super::curation::{Action, Curator};
+use super::curation::{Curator, Verb};
 use crate::cli::Lessons;
 use crate::config::Config;
 use crate::exit::Exit;
@@ -20,17 +20,21 @@ pub async fn run(command: Lessons, config: &Config, json: bool) -> anyhow::Resul
         Lessons::Approve(decide)
         | Lessons::Reject(decide)
         | Lessons::Demote(decide)
-        | Lessons::Restore(decide) => &decide.of,
+        | Lessons::Restore(decide)
+        | Lessons::SetBack(decide) => &decide.of,
+        Lessons::Edit(edit) => &edit.decide.of,
         Lessons::Import { of, .. } => of,
     };
     let curator = Curator::open(config, of, json).await?;
     let done = match &command {
         Lessons::List(list) => curator.list(Kind::Lesson, list).await,
         Lessons::Show(one) => curator.show(Kind::Lesson, one).await,
-        Lessons::Approve(decide) => curator.decide(Kind::Lesson, decide, &Action::Promote).await,
-        Lessons::Reject(decide) => curator.decide(Kind::Lesson, decide, &Action::Reject).await,
-        Lessons::Demote(decide) => curator.decide(Kind::Lesson, decide, &Action::Demote).await,
-        Lessons::Restore(decide) => curator.decide(Kind::Lesson, decide, &Action::Restore).await,
+        Lessons::Approve(decide) => curator.decide(Kind::Lesson, decide, Verb::Promote).await,
+        Lessons::Reject(decide) => curator.decide(Kind::Lesson, decide, Verb::Reject).await,
+        Lessons::Demote(decide) => curator.decide(Kind::Lesson, decide, Verb::Demote).await,
+        Lessons::Restore(decide) => curator.decide(Kind::Lesson, decide, Verb::Restore).await,
+        Lessons::SetBack(decide) => curator.decide(Kind::Lesson, decide, Verb::SetBack).await,
+        Lessons::Edit(edit) => curator.edit(Kind::Lesson, edit).await,
         Lessons::Import { file, .. } => import::run(&curator, config, file, json).await,
     };
     curator.close(done).await

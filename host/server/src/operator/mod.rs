@@ -163,6 +163,16 @@ async fn hear(stream: UnixStream, desk: &Arc<Desk>) -> std::io::Result<()> {
 }
 
 impl Desk {
+    /// Carries out what an operator of another surface wants. When they go away, golden cases are given up; a change is made
+    /// whole or not at all.
+    pub async fn carry_out_for(self: &Arc<Self>, request: Request, by: String) -> Reply {
+        let (told, mut news) = tokio::sync::mpsc::channel(64);
+        let desk = Arc::clone(self);
+        let work = tokio::spawn(async move { desk.carry_out(request, by, told).await });
+        while news.recv().await.is_some() {}
+        work.await.unwrap_or_else(|error| Reply::Failed { why: format!("a bug in the host: {error}") })
+    }
+
     async fn carry_out(
         &self,
         request: Request,

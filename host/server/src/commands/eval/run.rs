@@ -53,7 +53,7 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
         Some(path) => go_on(&host, path, hash).await.map_err(failure)?,
         None => {
             let out = options.out.as_ref().unwrap_or(&config.evaluations);
-            fresh(&options, out, given, &host, hash).await?
+            fresh(out, given, &host, hash).await?
         }
     };
     if let Some(record) = &options.record {
@@ -126,7 +126,6 @@ impl Given {
 
 /// Tries every right answer and makes the folder of a new run.
 async fn fresh(
-    options: &Run,
     out: &Path,
     given: Given,
     host: &Host,

@@ -1,0 +1,249 @@
+//! `/api/plugins`: what serves, what happened, and the operators' changes. Every one of them needs the scope `operate`.
+//!
+//! A swap names a component that lies in the configured folder of components, by its file name: over HTTP nobody makes the
+//! host read a path of their choosing, and nobody uploads code. The socket of the operators takes any path, because who
+//! can open it is the user the host runs as.
+
+use std::path::{Path as FsPath, PathBuf};
+
+use airlock_runtime::{DomainScope, Stage};
+use airlock_types::DomainName;
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::body::Body;
+use super::problem::Problem;
+use crate::access::{Caller, Scope};
+use crate::operator::{Cases, Reply, Request};
+use crate::plugins::read as read_history;
+use crate::service::Service;
+
+/// Entries of a page when nothing is said.
+const PAGE: usize = 50;
+/// Entries of a page at most.
+const MOST: usize = 200;
+
+/// Which part of the history.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Wanted {
+    /// Only this stage.
+    #[param(value_type = Option<String>)]
+    stage: Option<Stage>,
+    /// Entries of the page, 1 to 200; 50 when left out.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+    /// Where the page before ended: its `next_cursor`.
+    cursor: Option<String>,
+}
+
+/// A page of the history, the newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EntryPage {
+    /// What happened: swaps, refusals, rollbacks, quarantines, shadows.
+    items: Vec<Value>,
+    /// What goes on after this page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Another component for a stage.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Swapping {
+    /// The stage.
+    #[schema(value_type = String)]
+    stage: Stage,
+    /// File name of the component in the configured folder of components, such as `repair-2.wasm`. Its digest must have a
+    /// grant.
+    component: String,
+    /// Only for this domain; for all when left out.
+    #[schema(value_type = Option<String>)]
+    domain: Option<DomainName>,
+    /// Replay the golden cases of the domains' packs on both first, and refuse when one gets worse.
+    #[serde(default)]
+    verify: bool,
+    /// Swap although golden cases get worse; this is logged.
+    #[serde(default)]
+    force: bool,
+    /// Do not swap: run it beside what serves this many times, and compare.
+    #[schema(minimum = 1, maximum = 100_000)]
+    shadow: Option<u32>,
+}
+
+/// What served a stage before.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RollingBack {
+    /// The stage.
+    #[schema(value_type = String)]
+    stage: Stage,
+    /// Only for this domain; for all when left out.
+    #[schema(value_type = Option<String>)]
+    domain: Option<DomainName>,
+}
+
+/// What a change is about: one domain, which must be the caller's, or all, for whoever is bound to none.
+fn scope(caller: &Caller, domain: Option<DomainName>) -> Result<DomainScope, Problem> {
+    match domain {
+        Some(domain) => {
+            caller.may_in(Scope::Operate, &domain)?;
+            Ok(DomainScope::Only(domain))
+        }
+        None if caller.is_everywhere() => Ok(DomainScope::Any),
+        None => {
+            Err(Problem::of_field("domain", "domain: this key is for some domains only: name one of them."))
+        }
+    }
+}
+
+/// The components in service, those in quarantine, and those that run beside others.
+#[utoipa::path(get, path = "/api/plugins", tag = "operators", responses((status = 200, body = Value)))]
+pub async fn list(State(service): State<Service>, caller: Caller) -> Result<Json<Value>, Problem> {
+    caller.may(Scope::Operate)?;
+    answer(service.desk.carry_out_for(Request::Status, caller.name).await)
+}
+
+/// What served when: swaps, rollbacks, quarantines, shadows, the newest first.
+#[utoipa::path(get, path = "/api/plugins/history", tag = "operators", params(Wanted),
+    responses((status = 200, body = EntryPage)))]
+pub async fn entries(
+    State(service): State<Service>,
+    caller: Caller,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Json<EntryPage>, Problem> {
+    caller.may(Scope::Operate)?;
+    let Query(Wanted { stage, limit, cursor }) = wanted?;
+    let limit = limit.unwrap_or(PAGE);
+    if !(1..=MOST).contains(&limit) {
+        return Err(Problem::of_field("limit", format!("limit: it is from 1 to {MOST}.")));
+    }
+    // The history only grows, so its place from the beginning is a place for ever.
+    let before: Option<usize> = match cursor.as_deref().map(str::parse).transpose() {
+        Ok(before) => before,
+        Err(_) => return Err(Problem::of_field("cursor", "cursor: it is no cursor of this list.")),
+    };
+    let data = service.config.data.clone();
+    let read = tokio::task::spawn_blocking(move || read_history(&data)).await;
+    let all = read.map_err(|_| Problem::internal())?.map_err(|error| {
+        tracing::warn!(error = format!("{error:#}"), "the history of components cannot be read");
+        Problem::internal()
+    })?;
+    let mut wanted = all
+        .into_iter()
+        .enumerate()
+        .filter(|(at, entry)| {
+            before.is_none_or(|before| *at < before) && stage.is_none_or(|stage| entry.stage == stage)
+        })
+        .rev();
+    let page: Vec<_> = wanted.by_ref().take(limit).collect();
+    let next_cursor = wanted.next().and(page.last().map(|(at, _)| at.to_string()));
+    let items = page.iter().map(|(_, entry)| serde_json::to_value(entry)).collect::<Result<_, _>>();
+    Ok(Json(EntryPage { items: items.map_err(|_| Problem::internal())?, next_cursor }))
+}
+
+/// Put another component in service; asks in flight finish on the old one.
+#[utoipa::path(post, path = "/api/plugins/swap", tag = "operators", request_body = Swapping,
+    responses((status = 200, body = Value)))]
+pub async fn swap(
+    State(service): State<Service>,
+    caller: Caller,
+    Body(body): Body<Swapping>,
+) -> Result<Json<Value>, Problem> {
+    caller.may(Scope::Operate)?;
+    let domains = scope(&caller, body.domain)?;
+    if body.force && !body.verify {
+        return Err(Problem::of_field("force", "force: there is nothing to override without `verify`."));
+    }
+    if body.shadow.is_some() && body.verify {
+        return Err(Problem::of_field("shadow", "shadow: a shadow is not verified: leave one of them out."));
+    }
+    let file = component(&service.config.components, &body.component)?;
+    let verify = body.verify.then_some(Cases::Packs);
+    let Swapping { stage, force, shadow, .. } = body;
+    let request = Request::Swap { stage, domains, file, verify, force, shadow };
+    answer(service.desk.carry_out_for(request, caller.name).await)
+}
+
+/// Bring back what served a stage before.
+#[utoipa::path(post, path = "/api/plugins/rollback", tag = "operators", request_body = RollingBack,
+    responses((status = 200, body = Value)))]
+pub async fn rollback(
+    State(service): State<Service>,
+    caller: Caller,
+    Body(body): Body<RollingBack>,
+) -> Result<Json<Value>, Problem> {
+    caller.may(Scope::Operate)?;
+    let domains = scope(&caller, body.domain)?;
+    let request = Request::Rollback { stage: body.stage, domains };
+    answer(service.desk.carry_out_for(request, caller.name).await)
+}
+
+/// The file of a component: one that lies in the folder itself, wherever a link may lead.
+fn component(folder: &FsPath, name: &str) -> Result<PathBuf, Problem> {
+    let stem = name.strip_suffix(".wasm").unwrap_or_default();
+    let plain = stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    if stem.is_empty() || stem.starts_with('.') || !plain || name.len() > 128 {
+        let detail =
+            "component: it is the name of a file in the folder of components, such as repair-2.wasm.";
+        return Err(Problem::of_field("component", detail));
+    }
+    let inside = || {
+        let (folder, file) = (folder.canonicalize()?, folder.join(name).canonicalize()?);
+        Ok::<_, std::io::Error>((file.parent() == Some(folder.as_path())).then_some(file))
+    };
+    match inside() {
+        Ok(Some(file)) => Ok(file),
+        _ => Err(Problem::of_field(
+            "component",
+            "component: there is no such file in the folder of components.",
+        )),
+    }
+}
+
+/// What an operator is told, over HTTP.
+fn answer(reply: Reply) -> Result<Json<Value>, Problem> {
+    match &reply {
+        Reply::Refused { why, verified } => {
+            let now = verified.as_ref().map(|verified| json!({"verified": verified}));
+            Err(Problem::new(StatusCode::CONFLICT, "refused", why).beside(now))
+        }
+        Reply::Failed { why } => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", why)),
+        _ => serde_json::to_value(&reply).map(Json).map_err(|_| Problem::internal()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_lies_in_the_folder_itself() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("components");
+        std::fs::create_dir(&folder).unwrap();
+        for file in ["components/repair-2.wasm", "outside.wasm"] {
+            std::fs::write(place.path().join(file), "x").unwrap();
+        }
+        std::os::unix::fs::symlink("../outside.wasm", folder.join("link.wasm")).unwrap();
+        for (name, good) in [
+            ("repair-2.wasm", true),
+            ("link.wasm", false),
+            ("../outside.wasm", false),
+            ("/etc/passwd", false),
+            ("missing.wasm", false),
+            ("repair-2", false),
+            (".wasm", false),
+            ("..wasm", false),
+            ("repair-2.wasm\0", false),
+            ("", false),
+        ] {
+            assert_eq!(component(&folder, name).is_ok(), good, "{name}");
+        }
+    }
+}
