@@ -11,9 +11,11 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod collector;
 pub mod corpus;
 pub mod gate;
 mod guest;
+mod host;
 pub mod laboratory;
 mod model;
 
@@ -25,6 +27,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 pub use guest::adapter_that_traps;
+pub use host::Host;
 pub use model::{Said, ScriptedModel};
 
 /// The moment the committed questions are asked for.

@@ -24,8 +24,9 @@ use crate::traces::Counts;
 /// The content type of what [`Metrics::render`] writes.
 pub use prometheus_client::encoding::prometheus_text::CONTENT_TYPE;
 
-/// Seconds of an ask, of which a model may take most.
-const LONG: [f64; 14] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0];
+/// Seconds of an ask, of which a model may take most and none may take any.
+const LONG: [f64; 16] =
+    [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0];
 /// Seconds of what the host does by itself.
 const SHORT: [f64; 12] = [0.000_25, 0.000_5, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
 /// Texts offered as the answer to one question.
@@ -153,7 +154,7 @@ impl Metrics {
             own_seconds: known(
                 of,
                 "ask_own_seconds",
-                "Time of an ask that is neither a model's nor the data source's",
+                "Time of an ask without models, statements and waits for connections",
                 Histogram::new(SHORT),
             ),
             failures: known(of, "ask_faults", "Asks that failed, by what was at fault", Family::default()),
