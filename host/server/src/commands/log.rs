@@ -67,7 +67,7 @@ fn retained(
     }
     output::line(format!("Kept for {} days. Gone:", config.log.retention_days()))?;
     for (what, rows) in gone {
-        output::line(format!("  {what:<14} {rows}"))?;
+        output::line(format!("  {:<14} {rows}", what.as_str()))?;
     }
     Ok(Exit::Done)
 }
