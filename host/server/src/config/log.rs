@@ -74,4 +74,13 @@ mod tests {
             assert_eq!(got.map_err(|error| error.to_string()), want.map_err(str::to_owned), "{text}");
         }
     }
+
+    #[test]
+    fn the_documented_section_is_the_default() {
+        let page = include_str!("../../../../docs/operations.md");
+        let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let table: toml::Table = example.parse().unwrap();
+        let log: LogTable = table["log"].clone().try_into().unwrap();
+        assert_eq!(log.resolve().unwrap(), LogTable::default().resolve().unwrap());
+    }
 }
