@@ -94,6 +94,19 @@ test("a choice is asked again with the option", async () => {
   assert.equal(sent[1].choice, "Bills by number");
 });
 
+test("what means more than one thing is asked back, and the choice is answered", async () => {
+  await ask("Who are our best customers?");
+  assert.equal(await ending(), "clarification");
+  const option = page.locator(".option").first();
+  const words = await option.textContent();
+  await option.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#result .choice");
+  assert.equal(await ending(), "answered");
+  assert.ok((await page.textContent("#result .asked")).includes(words));
+  assert.ok((await page.locator("#result .scroll tbody tr").count()) > 0);
+});
+
 test("a follow-up names what it follows", async () => {
   const sent = await answerWith(record({ answer: "212.", sql: "SELECT 212" }));
   await ask("how many");

@@ -172,15 +172,22 @@ impl<'a> Ask<'a> {
         }
     }
 
+    /// What is asked: an option that was chosen is a whole question and stands for the one that was unclear.
+    fn asked(&self) -> &str {
+        let choice = self.request.choice.as_deref().filter(|choice| !choice.trim().is_empty());
+        choice.unwrap_or(self.request.question.as_str())
+    }
+
     fn question(&self) -> String {
-        self.request.question.as_str().to_owned()
+        self.asked().to_owned()
     }
 
     async fn plan(&mut self) -> Result<State, Fault> {
         let clock = convert::clock(&self.clock);
-        self.desk.canonicalize(self.domain, self.request.question.as_str(), &clock).await?;
+        let asked = self.question();
+        self.desk.canonicalize(self.domain, &asked, &clock).await?;
         let input = PlanInput {
-            question: self.question(),
+            question: self.request.question.as_str().to_owned(),
             clock,
             prior: self.prior.clone(),
             choice: self.request.choice.clone(),
@@ -197,7 +204,7 @@ impl<'a> Ask<'a> {
                 let about_meaning = plan.intent == "knowledge";
                 self.plan = plan;
                 if about_meaning {
-                    self.desk.blocks = context::knowledge(self.domain, self.request.question.as_str());
+                    self.desk.blocks = context::knowledge(self.domain, self.asked());
                     self.desk.books.context(&self.desk.blocks);
                     if !self.desk.blocks.is_empty() {
                         return Ok(State::Explain);
@@ -248,7 +255,7 @@ impl<'a> Ask<'a> {
         Ok(match self.desk.drive(input).await? {
             // A word that the linker does not know may be one that a model does.
             Linked::Nothing(_) if self.desk.has_model() => {
-                self.linked(self.domain.nearest(self.request.question.as_str(), width), instructions)
+                self.linked(self.domain.nearest(self.asked(), width), instructions)
             }
             Linked::Nothing(nothing) => State::End(Ending::Refused(nothing.reason)),
             Linked::Selection(mut selection) => {
@@ -270,7 +277,7 @@ impl<'a> Ask<'a> {
         let tables =
             selection.tables.iter().map(|t| format!("{}.{}", t.table.schema, t.table.name)).collect();
         self.desk.reporter.tell(Progress::Linked { tables });
-        self.desk.blocks = context::assemble(self.domain, self.request.question.as_str(), &selection);
+        self.desk.blocks = context::assemble(self.domain, self.asked(), &selection);
         self.desk.blocks.extend(self.desk.entities.block());
         self.desk.books.context(&self.desk.blocks);
         self.selection = selection;

@@ -8,7 +8,7 @@ const MOST_STEPS = 4e6;
 const wordsOf = (value) => value.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
 /** The longest common course of two lists, as `{kind: "same" | "gone" | "new", text}` pieces. */
-export function difference(before, after) {
+function difference(before, after) {
   let [old, now] = [wordsOf(before), wordsOf(after)];
   if (old.length * now.length > MOST_STEPS) [old, now] = [before.split(/(?<=\n)/), after.split(/(?<=\n)/)];
   if (old.length * now.length > MOST_STEPS) return [{ kind: "gone", text: before }, { kind: "new", text: after }];
@@ -41,8 +41,16 @@ export function difference(before, after) {
   return pieces;
 }
 
+/** Texts with little in common are shown one after the other: a patchwork of their words would say nothing. */
+function readable(before, after) {
+  const pieces = difference(before, after);
+  const common = pieces.filter((piece) => piece.kind === "same").reduce((sum, piece) => sum + piece.text.trim().length, 0);
+  if (before !== "" && after !== "" && common < 0.3 * Math.max(before.length, after.length)) return [{ kind: "gone", text: before }, { kind: "same", text: "\n" }, { kind: "new", text: after }];
+  return pieces;
+}
+
 export function diffNode(before, after) {
-  return el("pre", { class: "diff", tabindex: "0" }, difference(before, after).map((piece) => {
+  return el("pre", { class: "diff", tabindex: "0" }, readable(before, after).map((piece) => {
     if (piece.kind === "same") return piece.text;
     const gone = piece.kind === "gone";
     return el(gone ? "del" : "ins", {}, el("span", { class: "sr-only" }, gone ? "[removed: " : "[added: "), piece.text, el("span", { class: "sr-only" }, "]"));

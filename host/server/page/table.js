@@ -81,7 +81,7 @@ export function resultTable(record) {
       { class: "scroll", tabindex: "0", role: "region", "aria-label": "Result table" },
       el(
         "table",
-        {},
+        { class: columns.length < 3 && "few" },
         el("thead", {}, el("tr", {}, columns.map((column, at) =>
           el("th", { scope: "col", class: traits[at].isNumber && "number", title: text(column.type) },
             text(column.name), el("span", { class: "type" }, text(column.type)))))),
