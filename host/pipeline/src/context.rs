@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_block_of_items_holds_whole_ones_and_says_which() {
-        let item = |rank, length: usize| {
+        let item = |rank: u32, length: usize| {
             (format!("- {}\n", "x".repeat(length)), recalled(&rank.to_string(), "lesson", rank, Vec::new()))
         };
         let items = [item(1, 700), item(2, 900), item(3, 700), item(4, 90)];

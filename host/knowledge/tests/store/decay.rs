@@ -63,3 +63,24 @@ async fn a_schema_change_is_a_decision_of_its_own_mode_and_is_taken_back_by_a_pe
     let modes: Vec<Mode> = history.iter().map(|row| row.mode).collect();
     assert_eq!(modes, [Mode::Person, Mode::Schema, Mode::Person]);
 }
+
+#[tokio::test]
+async fn one_host_of_a_store_runs_its_schedule() {
+    let (place, store) = Place::whole().await;
+    let other = place.host();
+    let turn = store.promote().scheduled().await.unwrap();
+    assert!(turn.is_some());
+    assert!(other.promote().scheduled().await.unwrap().is_none(), "another host has the turn");
+    assert!(other.promote().pass().await.is_ok(), "and a person may begin a pass");
+    drop(turn);
+    let mut again = None;
+    for _ in 0..100 {
+        // The server notices that a connection is gone a moment later.
+        again = other.promote().scheduled().await.unwrap();
+        if again.is_some() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert!(again.is_some());
+}

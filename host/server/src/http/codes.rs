@@ -16,6 +16,11 @@ const fn code(code: &'static str, status: &'static str, meaning: &'static str) -
 /// All of them, by name. A test holds that each one in the source stands here, and each one here in the source.
 pub(super) const CODES: &[Code] = &[
     code(
+        "already-decided",
+        "409",
+        "Somebody decided on this item before. The item as it is now is beside the problem.",
+    ),
+    code(
         "bad-field",
         "422",
         "A field of the request is not what it should be. `field` names it; `detail` says what it may be.",
@@ -42,9 +47,19 @@ pub(super) const CODES: &[Code] = &[
         "As many questions are worked on as may be at once. Try again after `retry-after` seconds.",
     ),
     code(
+        "changed",
+        "409",
+        "The content of the item is not what the request's `hash` names. The item as it is now is beside the problem: look again, then decide.",
+    ),
+    code(
         "component-failed",
         "502",
         "A component failed by its own fault. The record of the ask is beside the problem; the operator's log says more.",
+    ),
+    code(
+        "csrf",
+        "403",
+        "A change by a page's session lacks the word that proves it was meant: `GET /api/me` gives it, the header `x-csrf-token` carries it.",
     ),
     code(
         "database-unavailable",
@@ -95,17 +110,30 @@ pub(super) const CODES: &[Code] = &[
         "503",
         "No model answered and the question cannot be answered without one. Try again after `retry-after` seconds.",
     ),
+    code("no-caller", "401", "The request did not come by the door of this server."),
+    code(
+        "no-keys",
+        "503",
+        "The server has no knowledge store, and so no keys and no sessions. Configure `[store]`.",
+    ),
     code(
         "no-rows",
         "422",
         "CSV was wanted of an ask that ended without rows. The record of the ask is beside the problem; JSON shows it as an answer.",
     ),
+    code("no-store", "503", "The server keeps nothing: its configuration turns the store off."),
     code("not-acceptable", "406", "The accept header names nothing that this path gives."),
     code("not-found", "404", "There is nothing at this path."),
     code(
         "not-json",
         "415",
         "The body is not said to be JSON. Send `content-type: application/json`, in UTF-8.",
+    ),
+    code("pass-running", "409", "A promotion pass is at work in this domain. Try again when it is over."),
+    code(
+        "refused",
+        "409",
+        "The swap or rollback was refused. `detail` says why; what was replayed is beside the problem.",
     ),
     code("request-timeout", "504", "The whole request took longer than any may."),
     code("session-ended", "401", "The page's session has ended. Sign in again."),
@@ -116,9 +144,16 @@ pub(super) const CODES: &[Code] = &[
         "PostgreSQL did not run the SQL to its end. `failure` has its code, message, hint and position.",
     ),
     code("sql-rejected", "422", "The gate does not let the SQL through. `failure` says why and where."),
+    code(
+        "store-unavailable",
+        "503",
+        "The knowledge store does not answer. Nothing was changed; try again after `retry-after` seconds.",
+    ),
     code("timeout", "504", "The question was not answered within its deadline."),
     code("too-many-requests", "429", "This caller asks too often. Try again after `retry-after` seconds."),
+    code("too-many-sessions", "503", "Too many MCP sessions are open. End one, or try again later."),
     code("unavailable", "503", "Something that is needed is away. `detail` says what."),
+    code("unfit", "422", "The content is not fit for what is to become of it. `detail` says why."),
     code(
         "unknown-ask",
         "404",
@@ -128,6 +163,13 @@ pub(super) const CODES: &[Code] = &[
         "unknown-domain",
         "404",
         "There is no such domain for this caller. `detail` names those that there are.",
+    ),
+    code("unknown-item", "404", "There is no such example, lesson or golden case for this caller."),
+    code("unknown-run", "404", "There is no evaluation run of this name."),
+    code(
+        "unknown-session",
+        "404",
+        "There is no such MCP session: it has ended, or is another caller's. Begin a new one.",
     ),
     code("which-domain", "422", "The server has several domains and the request names none."),
 ];
@@ -163,18 +205,14 @@ mod tests {
         for file in files {
             let text = std::fs::read_to_string(&file).unwrap();
             let text = text.split("#[cfg(test)]").next().unwrap();
-            let problems = if file.ends_with("http/problem.rs") {
-                &["Problem::new(", "Self::new("][..]
-            } else {
-                &["Problem::new("]
-            };
-            let own = ["unauthorized(", "unfit("];
-            for call in problems.iter().chain(&own) {
-                for rest in text.split(call).skip(1) {
-                    let call_text = rest.split(';').next().unwrap();
-                    let literals = call_text.split('"').skip(1).step_by(2);
-                    codes.extend(literals.filter(|text| is_code(text)).take(1).map(str::to_owned));
-                }
+            let mut calls = vec![" Problem::new(", "(Problem::new(", "unauthorized(", "unfit("];
+            if file.ends_with("http/problem.rs") {
+                calls.push("Self::new(");
+            }
+            for rest in calls.into_iter().flat_map(|call| text.split(call).skip(1)) {
+                let call = rest.split(';').next().unwrap();
+                let literals = call.split('"').skip(1).step_by(2);
+                codes.extend(literals.filter(|text| is_code(text)).take(1).map(str::to_owned));
             }
         }
         codes

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_knowledge::store::{Promote, StoreError};
+use airlock_knowledge::store::{OneHost, Promote, StoreError};
 use airlock_pipeline::Host;
 use airlock_pipeline::learning::{
     DecayOptions, DecayReport, GateMode, GateOptions, PassError, PassReport, decay,
@@ -88,37 +88,46 @@ pub(super) async fn keep(host: Arc<Host>, promote: Promote, scheduled: Scheduled
         while Timestamp::now() < due {
             tokio::time::sleep(LOOK).await;
         }
-        let ran = run(&host, &promote, scheduled.promotion, due).await;
+        let (ran, turn) = run(&host, &promote, scheduled.promotion, due).await;
         status.change(|known| known.last = Some(ran));
+        if turn.is_some() {
+            let rest = due.saturating_add(HELD).map_or(SignedDuration::ZERO, |until| {
+                until.duration_since(Timestamp::now()).clamp(SignedDuration::ZERO, HELD)
+            });
+            tokio::time::sleep(rest.unsigned_abs()).await;
+        }
+        drop(turn);
         // Never before this time again, and not what passed while it ran.
         after = due.max(Timestamp::now());
     }
     status.change(|known| known.next = None);
 }
 
-async fn run(host: &Host, promote: &Promote, promotion: Promotion, due: Timestamp) -> LastRun {
+/// Runs once, if this host is the one; what came of it, and the turn, to be held a while longer.
+async fn run(
+    host: &Host,
+    promote: &Promote,
+    promotion: Promotion,
+    due: Timestamp,
+) -> (LastRun, Option<OneHost>) {
     let ended = |elsewhere, domains| LastRun { due, ended: Timestamp::now(), elsewhere, domains };
     let turn = match promote.scheduled().await {
         Ok(Some(turn)) => turn,
         Ok(None) => {
             tracing::info!(%due, "another host runs the schedule of this store");
-            return ended(true, Vec::new());
+            return (ended(true, Vec::new()), None);
         }
         Err(error) => {
             tracing::warn!(%due, %error, "the schedule was not run");
             let failed = |domain: &DomainName| DomainRun::failed(domain, &error);
-            return ended(false, host.domains().map(|domain| failed(domain.name())).collect());
+            return (ended(false, host.domains().map(|domain| failed(domain.name())).collect()), None);
         }
     };
     let mut domains = Vec::new();
     for domain in host.domains() {
         domains.push(one(host, promote, promotion, domain.name()).await);
     }
-    let ran = ended(false, domains);
-    let rest = due.saturating_add(HELD).map_or(SignedDuration::ZERO, |until| until.duration_since(ran.ended));
-    tokio::time::sleep(rest.min(HELD).unsigned_abs()).await;
-    drop(turn);
-    ran
+    (ended(false, domains), Some(turn))
 }
 
 impl DomainRun {
