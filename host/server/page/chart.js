@@ -126,12 +126,10 @@ function lineChart({ points, label, number }, width) {
   const months = points.every((point) => /^\d{4}-\d{2}-01$/.test(pointLabel(point.label)));
   const nameOf = (point) => (months ? pointLabel(point.label).slice(0, 7) : pointLabel(point.label));
   const labelWidth = Math.max(...points.map((point) => nameOf(point).length)) * 7.2 + 16;
-  let free = -Infinity;
-  const labels = points.filter((point) => {
-    const fits = x(point.at) - labelWidth / 2 >= free && x(point.at) + labelWidth / 2 - 8 <= width + right;
-    if (fits) free = x(point.at) + labelWidth / 2;
-    return fits;
-  });
+  // Every point is named, or every second, or third: as many as there is room for.
+  const roomy = (some) => some.every((point, at) => at === 0 || x(point.at) - x(some[at - 1].at) >= labelWidth - 8);
+  const every = points.map((_, at) => at + 1).find((step) => roomy(points.filter((_, at) => at % step === 0)));
+  const labels = points.filter((_, at) => at % every === 0);
   return svg(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart" },
