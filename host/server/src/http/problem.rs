@@ -6,7 +6,7 @@ use airlock_knowledge::store::StoreError;
 use airlock_pipeline::{AskError, ContextError, Fault};
 use airlock_types::{Answer, Failure, FieldError};
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::QueryRejection;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -135,11 +135,6 @@ impl Problem {
         self
     }
 
-    /// Fields that are unknown, or of another type than they should be.
-    pub fn of_fields(error: serde_json::Error) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed-json", format!("The body is not a request: {error}."))
-    }
-
     /// The problem that a failed ask is.
     pub fn of_failed(fault: Option<&Fault>, answer: Answer) -> Self {
         let detail = answer.reason.clone().unwrap_or_default();
@@ -240,24 +235,6 @@ impl From<StoreError> for Problem {
                     "The knowledge store does not answer: nothing was changed, try again in a moment.";
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", detail).again_in(5)
             }
-        }
-    }
-}
-
-impl From<JsonRejection> for Problem {
-    fn from(rejection: JsonRejection) -> Self {
-        let (status, detail) = (rejection.status(), rejection.body_text());
-        match status {
-            StatusCode::PAYLOAD_TOO_LARGE => Self::too_large(super::BODY_LIMIT),
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-                Self::new(status, "not-json", "Send JSON, with the header content-type: application/json.")
-            }
-            // What cannot be read as a request at all is a bad request, wherever the reader gave up.
-            _ => Self::new(
-                StatusCode::BAD_REQUEST,
-                "malformed-json",
-                format!("The body is not a request in JSON: {detail}."),
-            ),
         }
     }
 }

@@ -103,7 +103,8 @@ mod tests {
              '=1+1,NaN,'-x\r\n\
              \" a\nb\",,null\r\n"
         );
-        let mut reader = csv::Reader::from_reader(table.text().as_bytes());
+        let text = table.text();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
         assert_eq!(reader.records().map(|record| record.unwrap().len()).collect::<Vec<_>>(), [3; 4]);
         assert_eq!(table.into_response().headers()[TRUNCATED], "true");
     }
