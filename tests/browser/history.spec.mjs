@@ -30,6 +30,11 @@ test("an address leads to an ask", async () => {
   await page.waitForSelector("#result:not([hidden]) .asked:has-text('January 2025')");
 });
 
+test("an address of somebody else's ask shows nothing of it", async () => {
+  await begin({}, "#/ask/0198c0de-0000-7000-8000-000000000000");
+  await page.waitForSelector("#result .note:has-text('no such question')");
+});
+
 test("a link's question is put in the box and not asked", async () => {
   await begin({}, "#/ask?question=How%20many%3F");
   assert.equal(await page.inputValue("#question"), "How many?");

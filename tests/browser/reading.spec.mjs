@@ -68,6 +68,15 @@ test("what is drawn anew keeps the keyboard where it was", async () => {
   assert.equal(await focused(), "filter-order");
 });
 
+test("the first Tab offers a way past the links, in any view", async () => {
+  await page.click("#nav-evals");
+  await page.waitForSelector("#evals-body > *");
+  await page.focus(".skip");
+  await page.keyboard.press("Enter");
+  assert.equal(await focused(), "main");
+  assert.equal(await page.isVisible("#view-evals"), true);
+});
+
 test("the dialogs keep the keyboard, give it back, and Escape closes them", { skip: key ? false : "AIRLOCK_KEY is not set" }, async () => {
   await page.focus("#who");
   await page.keyboard.press("Enter");

@@ -63,7 +63,8 @@ export async function call(path, { method = "GET", body, signal, also = [], pati
     if (response.ok) throw new Problem(response.status, { detail: "The server answered with something that is not JSON." });
   }
   if (response.ok || also.includes(response.status)) return parsed;
-  if (response.status === 401 && path !== "/api/session") lockedOut();
+  // Another tab may have signed out, or in, since.
+  if ([401, 403].includes(response.status) && path !== "/api/session") lockedOut();
   throw new Problem(response.status, parsed, retryOf(response));
 }
 

@@ -29,6 +29,11 @@ byId("question").addEventListener("input", () => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && page.running && !document.querySelector("dialog[open]")) stop();
 });
+// An address of the page itself names a view, so this link does not go by its address.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  byId("main").focus();
+});
 byId("stop").addEventListener("click", stop);
 byId("following-end").addEventListener("click", () => {
   endFollowing();

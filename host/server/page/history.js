@@ -97,7 +97,11 @@ export function open(entry) {
 export function openById(id) {
   if (!id || page.running || page.shown?.ending.record.ask_id === id) return;
   const entry = page.entries.find((one) => one.ending.record.ask_id === id);
-  if (entry) show(entry);
+  if (entry) return show(entry);
+  const result = byId("result");
+  result.replaceChildren(el("p", { class: "note" }, "There is no such question among the last of yours here."));
+  result.hidden = false;
+  return undefined;
 }
 
 export function wireHistory() {
