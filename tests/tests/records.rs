@@ -136,7 +136,7 @@ async fn an_ask_is_logged_once_counted_and_forgotten_and_a_measurement_is_none()
     for (query, status, field) in [
         ("days=0", 422, "days"),
         ("days=367", 422, "days"),
-        ("domain=elsewhere", 404, ""),
+        ("domain=elsewhere", 404, "domain"),
         ("day=3", 400, ""),
     ] {
         let (got, problem) = airlock.get(&format!("/api/stats?{query}")).await;

@@ -317,7 +317,7 @@ impl Books {
         clock: &Clock,
         prior: Option<Prior>,
         model: Option<&str>,
-    ) -> Option<serde_json::Value> {
+    ) -> Option<String> {
         let steps = self.steps.take()?;
         let mut account = Account {
             version: VERSION,
@@ -331,12 +331,12 @@ impl Books {
             left_out: self.full.then(|| format!("it had more than {STEPS} steps")),
         };
         account.request["domain"] = json!(domain.name());
-        let record = json!(account);
-        if record.to_string().len() <= BYTES {
+        let record = serde_json::to_string(&account).ok()?;
+        if record.len() <= BYTES {
             return Some(record);
         }
         account.steps.clear();
         account.left_out = Some(format!("it had more than {BYTES} bytes"));
-        Some(json!(account))
+        serde_json::to_string(&account).ok()
     }
 }

@@ -296,7 +296,7 @@ impl Host {
             model,
             models: &books.costs,
             surface: asker.surface.as_str(),
-            record: record.as_ref(),
+            record: record.as_deref(),
         };
         let errors: Vec<String> = answer
             .history

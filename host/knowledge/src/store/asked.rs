@@ -1,5 +1,7 @@
 //! Finished asks on their way into the log: each made into a line once, many lines appended in one statement.
 
+use std::borrow::Cow;
+
 use airlock_types::ask::{Mode, Tokens};
 use airlock_types::text::shorten;
 use airlock_types::{Answer, AskId};
@@ -32,8 +34,8 @@ pub struct AskRow<'a> {
     pub models: &'a [ModelCost],
     /// Where it was asked: `http`, `page`, `mcp`, `cli`.
     pub surface: &'a str,
-    /// What a replay needs, as JSON: inputs, recorded replies. Never rows.
-    pub record: Option<&'a Value>,
+    /// What a replay needs, as a JSON text: inputs, recorded replies. Never rows.
+    pub record: Option<&'a str>,
 }
 
 /// What one model cost an ask.
@@ -93,7 +95,7 @@ fn ask_row(row: &AskRow<'_>) -> String {
     let answer = row.answer;
     let error_types: Vec<&str> =
         answer.history.iter().filter_map(|entry| Some(entry.error_type?.as_str())).collect();
-    storable(json!({
+    let mut text = storable(json!({
         "id": answer.ask_id,
         "asked_at": row.asked_at.to_string(),
         "domain": answer.domain,
@@ -123,8 +125,16 @@ fn ask_row(row: &AskRow<'_>) -> String {
         "tables_used": answer.tables_used,
         "degraded": answer.degraded,
         "surface": row.surface,
-        "record": row.record,
-    }))
+    }));
+    // It is a text already, and the largest part.
+    if let Some(record) = row.record
+        && text.pop() == Some('}')
+    {
+        text.push_str(",\"record\":");
+        text.push_str(&storable_text(record));
+        text.push('}');
+    }
+    text
 }
 
 fn signal_row(signal: &Signal<'_>) -> String {
@@ -159,6 +169,14 @@ fn storable(mut value: Value) -> String {
     }
     without_nul(&mut value);
     value.to_string()
+}
+
+/// The same of a value that is a text already.
+fn storable_text(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\u0000") {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(storable(serde_json::from_str(text).unwrap_or(Value::Null)))
 }
 
 fn without_nul(value: &mut Value) {

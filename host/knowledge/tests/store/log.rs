@@ -32,7 +32,7 @@ async fn what_is_logged_is_reported_and_grows_old() {
     let first = AskId::now();
     let answers = [(first, "answered", 1), (AskId::now(), "answered", 3), (AskId::now(), "refused", 0)]
         .map(|(ask, outcome, attempts)| answer(ask, outcome, attempts));
-    let record = json!({"version": 1, "said": "a\0b"});
+    let record = json!({"version": 1, "said": "a\0b"}).to_string();
     let lines = answers.each_ref().map(|answer| {
         let row = AskRow {
             answer,
@@ -43,7 +43,7 @@ async fn what_is_logged_is_reported_and_grows_old() {
             model: Some("m"),
             models: &[],
             surface: "http",
-            record: (answer.ask_id == first).then_some(&record),
+            record: (answer.ask_id == first).then_some(record.as_str()),
         };
         LogLine::new(Some(answer.ask_id), Some(&row), None, &[])
     });
