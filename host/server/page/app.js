@@ -92,15 +92,9 @@ whenSomebodyElse(() => {
 });
 
 drawHistory();
-if (await whoAmI()) {
-  refreshHealth();
-  await loadDomains();
-  await refreshHistory();
-  begin();
-  drawExamples();
-} else {
-  begin();
-  refreshHealth();
-  openSignIn();
-}
 setInterval(() => { if (!document.hidden) refreshHealth(); }, HEALTH_EVERY);
+const known = await whoAmI();
+begin();
+refreshHealth();
+if (known) await readAll();
+else openSignIn();

@@ -11,6 +11,8 @@ const AT_ONCE = 30;
 /** What the server remembers, under the asks' identities; null when it remembers nothing. */
 let kept = null;
 let next = null;
+/** Whether the server was asked at all. */
+let read = false;
 
 /** A line of the log in the form of an entry of this page. */
 function entryOf(item) {
@@ -43,8 +45,9 @@ export async function refreshHistory() {
     next = kept === null ? newest.next : next;
     mergeKept(newest.items);
   } catch {
-    kept = kept ?? null;
+    // The list stays as it is.
   }
+  read = true;
   drawHistory();
 }
 
@@ -62,6 +65,7 @@ async function loadOlder() {
 
 /** Forgets what belonged to somebody else. */
 export function forgetHistory() {
+  read = false;
   kept = null;
   next = null;
   page.entries = [];
@@ -95,7 +99,7 @@ export function open(entry) {
 
 /** Shows the ask that the address names, once the history is there. */
 export function openById(id) {
-  if (!id || page.running || page.shown?.ending.record.ask_id === id) return;
+  if (!id || !read || page.running || page.shown?.ending.record.ask_id === id) return;
   const entry = page.entries.find((one) => one.ending.record.ask_id === id);
   if (entry) return show(entry);
   const result = byId("result");

@@ -74,6 +74,8 @@ function drawList(kind, id) {
 }
 
 async function load(kind, query, cursor) {
+  // Drawn again once the domains are known.
+  if (!page.domain) return { items: [], next: null };
   const { shelf, state, source, order } = filtersOf(query);
   const said = await call(withQuery(`/api/${kind}`, {
     domain: page.domain, shelf, state, source, order: order ?? "newest", limit: AT_ONCE, cursor,
