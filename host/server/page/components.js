@@ -79,13 +79,15 @@ async function swapIn({ stage, domain, component, verify }) {
 function servingTable(components) {
   const places = components.flatMap((component) => (list(component.serves).length > 0 ? component.serves : component.stage ? [component] : []).map((where) => ({ where, component })));
   const operate = may("operate");
+  // Health tells names and digests only.
+  const whole = places.every(({ component }) => Number.isFinite(component.bytes));
   return el("section", { class: "block", "aria-label": "What serves" }, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What serves" }, el("table", { class: "components" },
-    el("thead", {}, el("tr", {}, ["Stage", "Domains", "Component", "Digest", "Calls", "Model", "Size"].map((name) => el("th", { scope: "col", class: name === "Size" && "number" }, name)),
+    el("thead", {}, el("tr", {}, ["Stage", "Domains", "Component", "Digest", ...(whole ? ["Calls", "Model", "Size"] : [])].map((name) => el("th", { scope: "col", class: name === "Size" && "number" }, name)),
       operate && el("th", { scope: "col" }, el("span", { class: "sr-only" }, "Change")))),
     el("tbody", {}, places.map(({ where, component }) => el("tr", {},
       el("th", { scope: "row" }, text(where.stage)), el("td", {}, domainsWord(where.domains)), el("td", {}, text(component.component)), el("td", {}, digest(component.digest)),
-      el("td", {}, list(component.imports).join(", ")), el("td", {}, list(component.model_roles).join(", ") || "–"),
-      el("td", { class: "number" }, Number.isFinite(component.bytes) ? `${grouped(text(Math.round(component.bytes / 1024)))} KiB` : ""),
+      whole && [el("td", {}, list(component.imports).join(", ")), el("td", {}, list(component.model_roles).join(", ") || "–"),
+        el("td", { class: "number" }, `${grouped(text(Math.round(component.bytes / 1024)))} KiB`)],
       operate && el("td", {}, el("button", { type: "button", class: "quiet", "aria-label": `Roll back ${where.stage}`, click: () => rollBack(where, component) }, "Roll back"))))))));
 }
 
