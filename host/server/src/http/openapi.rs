@@ -19,7 +19,7 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-use super::problem::Problem;
+use super::problem::Said;
 
 /// Name of the scheme by which programs say who they are.
 const BEARER: &str = "key";
@@ -46,8 +46,8 @@ const PROBLEMS: [(&str, &str); 15] = [
 /// The document before the routes.
 pub(super) fn base() -> OpenApi {
     let mut components = Components::new();
-    let mut schemas = vec![(Problem::name().into_owned(), Problem::schema())];
-    Problem::schemas(&mut schemas);
+    let mut schemas = vec![(Said::name().into_owned(), Said::schema())];
+    Said::schemas(&mut schemas);
     components.schemas.extend(schemas);
     components.add_security_scheme(
         BEARER,
@@ -90,7 +90,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 fn complete(operation: &mut Operation) {
     for (status, description) in PROBLEMS {
         if !operation.responses.responses.contains_key(status) {
-            let schema = Ref::from_schema_name(Problem::name());
+            let schema = Ref::from_schema_name(Said::name());
             let response = ResponseBuilder::new()
                 .description(description)
                 .content("application/problem+json", Content::new(Some(schema)))

@@ -17,9 +17,15 @@ use utoipa::ToSchema;
 use super::request::{self, RequestId};
 use crate::access::Denied;
 
+/// What went wrong, and the remedy.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct Problem(Box<Said>);
+
 /// What went wrong, and the remedy. A failed ask carries the fields of its answer beside these.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Problem {
+#[schema(as = Problem)]
+pub(super) struct Said {
     /// Where the code is explained.
     #[serde(rename = "type")]
     kind: String,
@@ -40,7 +46,7 @@ pub struct Problem {
     /// The record of an ask that failed: its history and all it tried.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
-    answer: Option<Box<Answer>>,
+    answer: Option<Answer>,
     /// What the gate, a domain's rule or PostgreSQL had against a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -60,7 +66,7 @@ pub(super) struct ProblemCode(pub(super) &'static str);
 impl Problem {
     /// A problem with a stable code and a sentence.
     pub fn new(status: StatusCode, code: &'static str, detail: impl ToString) -> Self {
-        Self {
+        Self(Box::new(Said {
             kind: format!("/problems/{code}"),
             title: status.canonical_reason().unwrap_or("Problem"),
             status: status.as_u16(),
@@ -72,7 +78,7 @@ impl Problem {
             failure: None,
             now: None,
             retry_after: None,
-        }
+        }))
     }
 
     /// A bug of ours: the log has it, the asker gets a sentence.
@@ -89,7 +95,7 @@ impl Problem {
 
     /// Said in the name of this request.
     pub(super) fn in_request(mut self, request: &RequestId) -> Self {
-        self.request_id = request.to_string();
+        self.0.request_id = request.to_string();
         self
     }
 
@@ -100,18 +106,18 @@ impl Problem {
 
     /// Its status.
     pub(super) fn status(&self) -> StatusCode {
-        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+        StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     /// With what was held against a text.
     pub(super) fn with_failure(mut self, failure: Failure) -> Self {
-        self.failure = Some(failure);
+        self.0.failure = Some(failure);
         self
     }
 
     /// With the record of the ask.
     pub(super) fn with_answer(mut self, answer: Answer) -> Self {
-        self.answer = Some(Box::new(answer));
+        self.0.answer = Some(answer);
         self
     }
 
@@ -121,17 +127,18 @@ impl Problem {
     }
 
     /// With what is there now.
-    pub(super) fn beside(self, now: Option<Value>) -> Self {
-        Self { now, ..self }
+    pub(super) fn beside(mut self, now: Option<Value>) -> Self {
+        self.0.now = now;
+        self
     }
 
     fn field(mut self, field: &'static str) -> Self {
-        self.field = Some(field);
+        self.0.field = Some(field);
         self
     }
 
     pub(super) fn again_in(mut self, seconds: u64) -> Self {
-        self.retry_after = Some(seconds);
+        self.0.retry_after = Some(seconds);
         self
     }
 
@@ -160,7 +167,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (status, code, retry_after) = (self.status(), self.code, self.retry_after);
+        let (status, code, retry_after) = (self.status(), self.0.code, self.0.retry_after);
         let mut response = (status, Json(self)).into_response();
         response.extensions_mut().insert(ProblemCode(code));
         if status == StatusCode::UNAUTHORIZED {

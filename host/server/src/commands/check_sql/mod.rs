@@ -105,7 +105,7 @@ async fn answer(bench: &Bench, batch: &[Line], run: bool, json: bool) -> anyhow:
     for line in batch.iter().filter(|line| !line.bytes.trim_ascii().is_empty()) {
         let verdict = match read(line) {
             Ok(input) => judge_and_run(bench, input.id, &input.sql, run).await,
-            Err(verdict) => verdict,
+            Err(verdict) => *verdict,
         };
         all_approved &= verdict.is_approved();
         print(&[verdict], json)?;
@@ -121,7 +121,7 @@ fn judge_all(gate: &Gate, batch: &[Line], json: bool) -> anyhow::Result<(String,
         for line in part.iter().filter(|line| !line.bytes.trim_ascii().is_empty()) {
             let verdict = match read(line) {
                 Ok(input) => judge(gate, input.id, &input.sql).0,
-                Err(verdict) => verdict,
+                Err(verdict) => *verdict,
             };
             all_approved &= verdict.is_approved();
             verdict.write(json, &mut text);
@@ -146,11 +146,11 @@ fn judge_all(gate: &Gate, batch: &[Line], json: bool) -> anyhow::Result<(String,
     Ok(all)
 }
 
-fn read(line: &Line) -> Result<Input, Verdict> {
+fn read(line: &Line) -> Result<Input, Box<Verdict>> {
     serde_json::from_slice(&line.bytes).map_err(|error| {
         let named: Named = serde_json::from_slice(&line.bytes).unwrap_or_default();
         let message = format!("line {} is not {{\"id\", \"sql\"}} in JSON: {error}", line.number);
-        Verdict::unreadable(named.id, message)
+        Box::new(Verdict::unreadable(named.id, message))
     })
 }
 
