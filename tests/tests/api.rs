@@ -321,6 +321,36 @@ async fn what_is_served_explains_itself() {
     }
 }
 
+#[tokio::test]
+async fn the_examples_of_the_documentation_work() {
+    let airlock = Airlock::demo().await;
+    let text = std::fs::read_to_string(workspace().join("docs/http-api.md")).unwrap();
+    let examples: Vec<String> = text
+        .split("```sh\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap().replace("curl -s", "curl -sSf"))
+        .collect();
+    assert!(examples.len() >= 5);
+    for example in examples {
+        let url = airlock.url.clone();
+        let shown = example.clone();
+        let ran = move || run(Command::new("bash").args(["-e", "-c", &example]).env("URL", url));
+        let output = tokio::task::spawn_blocking(ran).await.unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        if error.contains("curl: command not found") {
+            println!("SKIPPED: the examples were not tried, because curl is not installed");
+            eprintln!("SKIPPED: the examples were not tried, because curl is not installed");
+            return;
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !said.is_empty(), "{shown}{said}{error}");
+        if shown.contains("text/csv") {
+            let csv = text.split("```csv\n").nth(1).unwrap().split("```").next().unwrap();
+            assert_eq!(said.replace("\r\n", "\n"), csv);
+        }
+    }
+}
+
 /// The version that is tried; another one finds other things.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 
