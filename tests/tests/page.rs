@@ -27,7 +27,7 @@ fn said(airlock: &Airlock, arguments: &[&str], field: &str) -> String {
     let output = airlock.command(arguments, "");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    value[field].as_str().unwrap().to_owned()
+    value.get(field).and_then(serde_json::Value::as_str).unwrap().to_owned()
 }
 
 /// Every scope there is.
