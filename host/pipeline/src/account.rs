@@ -321,7 +321,7 @@ impl Books {
         let steps = self.steps.take()?;
         let mut account = Account {
             version: VERSION,
-            request: json!(request),
+            request: json!(AskRequest { domain: Some(domain.name().clone()), ..request.clone() }),
             now: clock.instant(),
             prior,
             pack: domain.pack().hash,
@@ -330,7 +330,6 @@ impl Books {
             steps,
             left_out: self.full.then(|| format!("it had more than {STEPS} steps")),
         };
-        account.request["domain"] = json!(domain.name());
         let record = serde_json::to_string(&account).ok()?;
         if record.len() <= BYTES {
             return Some(record);
