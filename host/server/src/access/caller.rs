@@ -59,6 +59,21 @@ impl Caller {
         self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
     }
 
+    /// What they may do.
+    pub fn scopes(&self) -> impl Iterator<Item = Scope> {
+        self.scopes.iter().copied()
+    }
+
+    /// Where they may do it; everywhere when there is none.
+    pub fn domains(&self) -> impl Iterator<Item = &DomainName> {
+        self.domains.iter()
+    }
+
+    /// Whether they are bound to no domain.
+    pub fn is_everywhere(&self) -> bool {
+        self.domains.is_empty()
+    }
+
     /// Whether a domain is theirs to see.
     pub fn sees(&self, domain: &DomainName) -> bool {
         self.domains.is_empty() || self.domains.contains(domain)

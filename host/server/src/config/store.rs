@@ -72,7 +72,7 @@ pub enum StoreConfigError {
 }
 
 /// The environment variable that holds a role's password.
-fn variable_of(duty: &str) -> String {
+pub(super) fn variable_of(duty: &str) -> String {
     format!("AIRLOCK_STORE_{}_PASSWORD", duty.to_uppercase())
 }
 
