@@ -17,6 +17,7 @@ pub mod gate;
 mod guest;
 mod host;
 pub mod laboratory;
+pub mod learner;
 mod model;
 
 use std::io::{BufRead, BufReader, Write};

@@ -54,6 +54,9 @@ pub struct Grant {
     pub imports: Vec<String>,
     /// Roles of models it may ask.
     pub model_roles: Vec<String>,
+    /// What differs from the host's limits.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, u32>,
 }
 
 impl Grants {

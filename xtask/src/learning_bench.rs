@@ -18,6 +18,9 @@ pub struct LearningBench {
     /// The rules that belong to the questions as terms of the glossary.
     #[arg(long)]
     instructions: bool,
+    /// Who corrects an answer writes the rule that belongs to the question beside the right SQL.
+    #[arg(long)]
+    notes: bool,
 }
 
 impl LearningBench {
@@ -30,6 +33,9 @@ impl LearningBench {
         bench.args(["--splits", &self.splits.to_string()]);
         if self.instructions {
             bench.arg("--instructions");
+        }
+        if self.notes {
+            bench.arg("--notes");
         }
         hand_over(bench)
     }

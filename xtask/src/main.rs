@@ -14,6 +14,7 @@ mod grants;
 mod install;
 mod languages;
 mod learning_bench;
+mod learning_strength;
 mod lint;
 mod model;
 mod plugins;
@@ -60,6 +61,10 @@ enum Command {
     FaultBench(fault_bench::FaultBench),
     /// Whether learning helps, with no model: public questions in halves, before and after, and a poison test.
     LearningBench(learning_bench::LearningBench),
+    /// What recall and a pass of the gate cost when very much is curated.
+    RecallBench(learning_strength::RecallBench),
+    /// A process that learns killed at random, and what it leaves in the store.
+    KillLearning(learning_strength::KillLearning),
     /// The evaluation databases as schemas of one, and a pack over them.
     EvalData(eval_data::EvalData),
     /// The embedding model of the demo, fetched and checked.
@@ -87,6 +92,8 @@ fn main() -> ExitCode {
         Command::EvalCorpora(command) => command.run(),
         Command::FaultBench(command) => command.run(),
         Command::LearningBench(command) => command.run(),
+        Command::RecallBench(command) => command.run(),
+        Command::KillLearning(command) => command.run(),
         Command::EvalData(command) => command.run(),
         Command::Model(command) => command.run(),
     };

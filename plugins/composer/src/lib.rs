@@ -32,6 +32,7 @@ use airlock_plugin_sdk::contract::generator::{Draft, GenerateInput, GenerateStep
 use airlock_plugin_sdk::entity::entities;
 use airlock_plugin_sdk::question::grammar::Reading;
 use airlock_plugin_sdk::question::tokens::TokenKind;
+use airlock_plugin_sdk::taught::{Rule, Taught};
 use airlock_plugin_sdk::{Exchange, Generator, Host, StageError, TableRef};
 
 use build::Context;
@@ -81,31 +82,66 @@ impl Generator for Composer {
                 attributes: Vec::new(),
             }));
         }
-        let (question, told) = match input.prior.as_ref().filter(|_| leaning != Leaning::Not) {
-            None => (input.question.clone(), Vec::new()),
-            Some(prior) => match follow(host, &input, &prior.question) {
-                Ok(question) => {
-                    let told = vec![format!("The question was read as `{question}`.")];
-                    (question, told)
-                }
-                // What names things may well be a question of its own.
-                Err(_) if leaning == Leaning::Perhaps => (input.question.clone(), Vec::new()),
-                Err(refusal) => return Ok(GenerateStep::Refuse(refusal)),
-            },
-        };
-        let input = GenerateInput { question, ..input };
-        Ok(match both(host, &input).map_or_else(|| compose(host, &input), Ok) {
-            Ok(mut draft) => {
-                draft.assumptions.splice(0..0, told);
-                draft.assumptions.truncate(16);
-                GenerateStep::Done(draft)
-            }
+        Ok(match asked(host, &input, leaning) {
+            Ok(draft) => GenerateStep::Done(draft),
             Err(refusal) => GenerateStep::Refuse(refusal),
         })
     }
 }
 
-airlock_plugin_sdk::export!(generator: Composer);
+/// What is composed for a question of its own, as if these rules stood beside what lessons say.
+///
+/// # Errors
+/// Why it is not composed.
+pub fn supposing(host: &impl Host, input: &GenerateInput, rules: &[Rule]) -> Result<Draft, Refusal> {
+    let taught = Taught::supposing(host, &input.question, rules);
+    let input = GenerateInput { question: taught.question().to_owned(), ..input.clone() };
+    both(&taught, &input).map_or_else(|| compose(&taught, &input), Ok)
+}
+
+/// By what lessons say; what they spoil is composed without them.
+fn asked(host: &impl Host, input: &GenerateInput, leaning: Leaning) -> Result<Draft, Refusal> {
+    let taught = Taught::new(host, &input.question);
+    if taught.is_silent() {
+        return whole_question(host, input, leaning);
+    }
+    let said = GenerateInput { question: taught.question().to_owned(), ..input.clone() };
+    let mut draft = match whole_question(&taught, &said, leaning) {
+        Ok(draft) => draft,
+        Err(refusal) => return whole_question(host, input, leaning).map_err(|_| refusal),
+    };
+    let mut used: Vec<String> = Vec::new();
+    for (id, rule) in taught.used(&draft.sql) {
+        if !used.iter().any(|known| known == id) {
+            used.push(id.to_owned());
+        }
+        draft.assumptions.push(format!("By a lesson: {rule}"));
+    }
+    draft.assumptions.truncate(16);
+    draft.used.extend(used);
+    Ok(draft)
+}
+
+/// A question, or a follow-up read as a whole one.
+fn whole_question(host: &impl Host, input: &GenerateInput, leaning: Leaning) -> Result<Draft, Refusal> {
+    let (question, told) = match input.prior.as_ref().filter(|_| leaning != Leaning::Not) {
+        None => (input.question.clone(), Vec::new()),
+        Some(prior) => match follow(host, input, &prior.question) {
+            Ok(question) => {
+                let told = vec![format!("The question was read as `{question}`.")];
+                (question, told)
+            }
+            // What names things may well be a question of its own.
+            Err(_) if leaning == Leaning::Perhaps => (input.question.clone(), Vec::new()),
+            Err(refusal) => return Err(refusal),
+        },
+    };
+    let input = GenerateInput { question, ..input.clone() };
+    let mut draft = both(host, &input).map_or_else(|| compose(host, &input), Ok)?;
+    draft.assumptions.splice(0..0, told);
+    draft.assumptions.truncate(16);
+    Ok(draft)
+}
 
 /// The follow-up as a whole question. What came before it must be understood by itself.
 fn follow(host: &impl Host, input: &GenerateInput, before: &str) -> Result<String, Refusal> {

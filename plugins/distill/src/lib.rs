@@ -1,48 +1,57 @@
-//! The built-in distill stage: a finished exchange to lesson candidates.
+//! The built-in distill stage: a finished exchange to lesson candidates, three at most; an empty list is the ordinary answer.
 //!
-//! A lesson may only be drawn from positive evidence, and this first form has no way to weigh any, so it offers
-//! nothing. An empty list is the ordinary answer of every distill stage.
+//! A lesson is only drawn from positive evidence. Where somebody said what SQL is right, what the question's words mean in
+//! it is worked out with no model ([`explain`]) and what was written in their note is kept; where an attempt failed and the
+//! next one ran, a model of the role `fast` is asked for the lesson in it.
 
-use airlock_plugin_sdk::contract::distill::{DistillInput, DistillStep};
+mod asking;
+mod explain;
+mod notes;
+mod phrases;
+mod remembered;
+mod right;
+mod search;
+
+use airlock_plugin_sdk::contract::distill::{DistillInput, DistillStep, LessonCandidate};
 use airlock_plugin_sdk::{Distiller, Exchange, Host, StageError};
 
-/// Offers no lessons.
+/// Lessons of one exchange.
+const LESSONS: usize = 3;
+
+/// Draws lessons from what is known to be right.
 pub struct Distill;
 
 impl Distiller for Distill {
     fn run(
-        _host: &impl Host,
-        _input: DistillInput,
-        _exchanges: Vec<Exchange>,
+        host: &impl Host,
+        input: DistillInput,
+        exchanges: Vec<Exchange>,
     ) -> Result<DistillStep, StageError> {
-        Ok(DistillStep::Done(Vec::new()))
+        if input.evidence.is_empty() {
+            return Ok(DistillStep::Done(Vec::new()));
+        }
+        let told = |key: &str| {
+            let found = input.attributes.iter().find(|attribute| attribute.key == key);
+            found.map(|attribute| attribute.value.as_str()).filter(|value| !value.trim().is_empty())
+        };
+        if told("verdict").is_some() {
+            let mut lessons = match &input.sql {
+                Some(sql) => explain::lessons(host, &input.question, &input.clock, sql),
+                None => Vec::new(),
+            };
+            lessons.extend(told("note").map(notes::lessons).unwrap_or_default());
+            lessons.truncate(LESSONS);
+            return Ok(DistillStep::Done(lessons));
+        }
+        Ok(asking::step(&input, &exchanges))
     }
 }
 
 airlock_plugin_sdk::export!(distill: Distill);
 
-#[cfg(test)]
-mod tests {
-    use airlock_plugin_sdk::harness::{Recorded, clock, drive};
-
-    use super::*;
-
-    #[test]
-    fn even_an_answered_exchange_gives_no_lesson() {
-        let host = Recorded::new();
-        let input = DistillInput {
-            question: "How many bills were raised?".into(),
-            clock: clock("2026-07-15"),
-            outcome: "answered".into(),
-            sql: Some("SELECT count(*) FROM bills".into()),
-            answer: Some("There are 1,400 bills.".into()),
-            attempts: Vec::new(),
-            evidence: vec!["feedback: right".into()],
-            model_available: true,
-            attributes: Vec::new(),
-        };
-        let played = drive([], |exchanges| Distill::run(&host, input.clone(), exchanges));
-        assert_eq!(played.end, Ok(DistillStep::Done(Vec::new())));
-        assert!(played.requests.is_empty());
-    }
+fn lesson(kind: &str, text: String, trigger: String, tags: Vec<String>) -> LessonCandidate {
+    LessonCandidate { kind: kind.into(), text, trigger, tags, attributes: Vec::new() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ mod score;
 use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
 use airlock_plugin_sdk::contract::linker::{LinkInput, LinkStep, NoMatch, SelectedTable, Selection};
 use airlock_plugin_sdk::question::{names, stems};
+use airlock_plugin_sdk::taught::Taught;
 use airlock_plugin_sdk::words;
 use airlock_plugin_sdk::{Attribute, Exchange, Host, Linker, StageError, TableRef};
 
@@ -26,10 +27,12 @@ impl Linker for Funnel {
         if input.width == 0 {
             return Err(StageError::BadInput("width must be at least 1".into()));
         }
-        let words = score::words(&input.plan.keywords, &input.question);
-        let told = score::told(host, &input.question, &words);
+        let taught = Taught::new(host, &input.question);
+        let (host, question) = (&taught, taught.question());
+        let words = score::words(&input.plan.keywords, question);
+        let told = score::told(host, question, &words);
         let sought = [words.as_slice(), told.words.as_slice()].concat();
-        let candidates = score::candidates(host, &input.question, &sought, FUNNEL);
+        let candidates = score::candidates(host, question, &sought, FUNNEL);
         let mut unknown = score::unknown(&words, &candidates);
         // What a term means is looked for in its place.
         unknown

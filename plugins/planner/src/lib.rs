@@ -6,6 +6,7 @@ mod screen;
 use airlock_plugin_sdk::contract::planner::{Clarification, Plan, PlanInput, PlanStep, Unanswerable};
 use airlock_plugin_sdk::question::grammar::{Op, Reading};
 use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::taught::Taught;
 use airlock_plugin_sdk::{Attribute, Exchange, Host, Planner, StageError};
 
 use measures::Parts;
@@ -25,8 +26,10 @@ impl Planner for Grammar {
             Some(choice) if !choice.trim().is_empty() => choice.clone(),
             _ => input.question.clone(),
         };
-        let reading = Reading::new(&question, &input.clock);
-        match screen::screen(host, &question, &reading, input.prior.is_some(), input.model_available) {
+        let taught = Taught::new(host, &question);
+        let (host, question) = (&taught, taught.question());
+        let reading = Reading::new(question, &input.clock);
+        match screen::screen(host, question, &reading, input.prior.is_some(), input.model_available) {
             Verdict::Ask => Ok(PlanStep::Done(plan(&reading, &input))),
             Verdict::Refuse(reason) => Ok(PlanStep::Unanswerable(Unanswerable { reason })),
             Verdict::Unclear(question, options) => Ok(PlanStep::Unclear(Clarification { question, options })),

@@ -35,6 +35,7 @@ pub mod prompt;
 pub mod question;
 pub mod reply;
 pub mod stage;
+pub mod taught;
 pub mod time;
 pub mod words;
 

@@ -19,9 +19,10 @@ use std::time::Instant;
 
 use airlock_evaluation::Paired;
 use airlock_knowledge::pack::{EvaluationCase, GoldenOutcome, LessonKind, read_evaluation};
+use airlock_knowledge::promotion::Ruled;
 use airlock_knowledge::store::{
-    CandidateState, Content, Decision, ExampleContent, Filter, Ingested, Kind, LessonContent, Mode,
-    NewCandidate, Origin, Store,
+    Candidate, CandidateState, Content, Decision, ExampleContent, Filter, Ingested, Kind, LessonContent,
+    Mode, NewCandidate, Origin, Store,
 };
 use airlock_pipeline::golden::{Runner, Verdict};
 use airlock_pipeline::learning::{GateMode, GateOptions, Judgement, PassReport};
@@ -45,19 +46,22 @@ struct Bench {
     /// The domain of each database.
     domains: BTreeMap<String, DomainName>,
     cases: Vec<EvaluationCase>,
+    /// Whether who corrects writes the rule that belongs to the question beside it.
+    notes: BTreeMap<String, String>,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let mut splits = 3;
-    let mut instructions = false;
+    let (mut instructions, mut notes) = (false, false);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--splits" => splits = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(splits),
             "--instructions" => instructions = true,
+            "--notes" => notes = true,
             other => {
-                eprintln!("`{other}` is none of --splits N, --instructions");
+                eprintln!("`{other}` is none of --splits N, --instructions, --notes");
                 return ExitCode::from(2);
             }
         }
@@ -74,8 +78,9 @@ async fn main() -> ExitCode {
     let domains =
         corpus.domains().map(|(database, domain)| (database.to_owned(), domain.parse().unwrap())).collect();
     let questions = std::fs::read(corpus.questions()).unwrap();
+    let notes = if notes { instructions_of(&questions) } else { BTreeMap::new() };
     let cases = read_evaluation("questions.jsonl", questions).unwrap();
-    let bench = Bench { corpus, domains, cases };
+    let bench = Bench { corpus, domains, cases, notes };
     let parts = bench.corpus.laboratory().parts().await;
     println!(
         "| split | questions | before | after | difference | regressions | learned | poison | after poison |"
@@ -88,6 +93,17 @@ async fn main() -> ExitCode {
         spoiled |= bench.split(split, &host, &store).await;
     }
     if spoiled { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The rule that belongs to each question, by its id.
+fn instructions_of(questions: &[u8]) -> BTreeMap<String, String> {
+    let lines = std::str::from_utf8(questions).unwrap().lines();
+    let rules = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    rules
+        .map(|rule| (text(&rule["id"]), text(&rule["instructions"])))
+        .filter(|(_, rule)| !rule.is_empty())
+        .collect()
 }
 
 impl Bench {
@@ -167,33 +183,56 @@ impl Bench {
                 ask: answer.ask_id,
                 right: right && answer.sql.is_some(),
                 sql: gold.filter(|_| !right || answer.sql.is_none()),
-                note: None,
+                note: self.notes.get(&golden.id.value).cloned(),
                 who: Some("bench".to_owned()),
             };
             let asked = store.report().asked(answer.ask_id).await.unwrap().unwrap();
             match judgement.record(&asked, &domain, (&store.log(), &store.distill()), "bench").await {
                 Ok(_) => told += 1,
-                Err(error) => eprintln!("{}: {error}", golden.id.value),
+                Err(error) => {
+                    eprintln!("{}: {error}", golden.id.value);
+                    continue;
+                }
             }
+            host.distil_told(&judgement, &asked, &domain, &store.distill()).await.unwrap();
+            let accepted: Vec<String> = golden.accepted_sql.iter().map(|sql| sql.value.clone()).collect();
+            self.promote_golden(store, domain.name(), golden.question.as_str(), accepted).await;
         }
-        self.promote_golden(store).await;
         told
     }
 
-    async fn promote_golden(&self, store: &Store) {
+    /// Promotes the golden case of a question, with every text that the corpus calls right.
+    async fn promote_golden(
+        &self,
+        store: &Store,
+        domain: &DomainName,
+        question: &str,
+        accepted: Vec<String>,
+    ) {
         let promote = store.promote();
-        for domain in self.domains.values() {
-            let filter = Filter {
-                domain: Some(domain.clone()),
-                kind: Some(Kind::Golden),
-                state: Some(CandidateState::Proposed),
-                limit: 1_000,
-                ..Filter::default()
-            };
-            for candidate in promote.candidates(&filter).await.unwrap() {
-                let by = Decision::new(Mode::Person, "bench", "the right SQL is known");
-                promote.promote(domain, candidate.id, candidate.hash, &by).await.unwrap();
+        let filter = Filter {
+            domain: Some(domain.clone()),
+            kind: Some(Kind::Golden),
+            state: Some(CandidateState::Proposed),
+            limit: 1_000,
+            ..Filter::default()
+        };
+        for candidate in promote.candidates(&filter).await.unwrap() {
+            let Content::Golden(mut golden) = candidate.content else { continue };
+            if golden.question != question {
+                continue;
             }
+            let by = Decision::new(Mode::Person, "bench", "the right SQL is known");
+            golden.accepted_sql = accepted.clone();
+            let content = Content::from(golden);
+            let (id, seen) = (candidate.id, candidate.hash);
+            let edited = if content.hash() == seen {
+                seen
+            } else {
+                promote.edit_candidate(domain, id, seen, &content, &by).await.unwrap();
+                content.hash()
+            };
+            promote.promote(domain, id, edited, &by).await.unwrap();
         }
     }
 
@@ -202,8 +241,12 @@ impl Bench {
         for domain in self.domains.values() {
             let options = GateOptions::new("bench");
             let (promote, mode) = (store.promote(), GateMode::Replay);
-            let report =
-                host.promotion_pass(&promote, Some(domain), mode, &options, |_, _| {}).await.unwrap();
+            let told = |candidate: &Candidate, ruled: &Ruled| {
+                if let Content::Lesson(lesson) = &candidate.content {
+                    eprintln!("{} {}: {}", candidate.domain, ruled.why, lesson.text);
+                }
+            };
+            let report = host.promotion_pass(&promote, Some(domain), mode, &options, told).await.unwrap();
             eprintln!("{}", json!(report));
             reports.push(report);
         }

@@ -84,20 +84,38 @@ impl Laboratory {
 
     /// An empty store in a database of this name.
     pub async fn store(&self, name: &str) -> Store {
+        let store = store_at(&self.store_roles(name).await);
+        store.migrate().await.unwrap();
+        store
+    }
+
+    /// The database and the roles of a store, with no table: who each duty is, and how it connects.
+    pub async fn store_roles(&self, name: &str) -> Roles {
         let server = StoreServer::Private(&self.postgres);
         let plan = StorePlan::new(&server, StorePlace::new(name, name)).await.unwrap();
         assert_eq!(plan.apply(&server, |_| {}).await.unwrap(), []);
         let at = plan.place();
-        let access: BTreeMap<Duty, Access> = Duty::ALL
-            .into_iter()
-            .map(|duty| {
-                let (role, secret) = (at.role(duty.as_str()), &at.passwords[duty.as_str()]);
-                let target = self.postgres.connection_string(&at.database, &role, secret).parse().unwrap();
-                (duty, Access { role, dial: Arc::new(Role(target)) as Arc<dyn Dial> })
-            })
-            .collect();
-        let store = Store::new(access).unwrap();
-        store.migrate().await.unwrap();
-        store
+        let role = |duty: Duty| {
+            let (role, secret) = (at.role(duty.as_str()), &at.passwords[duty.as_str()]);
+            let target = self.postgres.connection_string(&at.database, &role, secret);
+            (duty.as_str().to_owned(), (role, target))
+        };
+        Duty::ALL.into_iter().map(role).collect()
     }
+}
+
+/// By duty: the role, and the text it connects by.
+pub type Roles = BTreeMap<String, (String, String)>;
+
+/// A store by its roles.
+#[must_use]
+pub fn store_at(roles: &Roles) -> Store {
+    let access: BTreeMap<Duty, Access> = Duty::ALL
+        .into_iter()
+        .map(|duty| {
+            let (role, target) = roles[duty.as_str()].clone();
+            (duty, Access { role, dial: Arc::new(Role(target.parse().unwrap())) as Arc<dyn Dial> })
+        })
+        .collect();
+    Store::new(access).unwrap()
 }

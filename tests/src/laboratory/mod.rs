@@ -15,7 +15,7 @@ use tokio_postgres::Client;
 use crate::{find, target};
 
 pub use judge::{Judge, Judged};
-pub use knowledge::Parts;
+pub use knowledge::{Parts, Roles, store_at};
 pub use pressure::{Peak, Pressure};
 pub use served::Served;
 

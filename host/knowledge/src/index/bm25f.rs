@@ -22,6 +22,10 @@ const FUZZY_LONGEST: usize = 40;
 /// Shortest word that another may begin with.
 const FUZZY_PREFIX: usize = 4;
 
+/// Documents from which an index is large, and the share of them, one in so many, from which a word of it is common.
+const LARGE: usize = 10_000;
+const COMMON: usize = 20;
+
 /// How a field counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
@@ -140,12 +144,13 @@ impl Builder {
                 (term.clone(), weights)
             })
             .collect();
-        Bm25f {
-            documents: self.lengths.len(),
-            postings,
-            spellings: self.spellings,
-            compounds: self.compounds,
+        let mut spellings: HashMap<char, Vec<(String, String)>> = HashMap::new();
+        for (spelled, stem) in self.spellings {
+            if let Some(first) = spelled.chars().next() {
+                spellings.entry(first).or_default().push((spelled, stem));
+            }
         }
+        Bm25f { documents: self.lengths.len(), postings, spellings, compounds: self.compounds }
     }
 }
 
@@ -159,7 +164,8 @@ pub struct Bm25f {
     documents: usize,
     /// By stem: documents in their order and what the stem adds to each.
     postings: HashMap<String, Vec<(u32, f32)>>,
-    spellings: HashMap<String, String>,
+    /// By the first character: words as they are spelled, and their stems.
+    spellings: HashMap<char, Vec<(String, String)>>,
     compounds: Compounds,
 }
 
@@ -206,26 +212,34 @@ impl Bm25f {
     /// Every document that has a word of the query, best first; equal scores in the order the documents were added.
     #[must_use]
     pub fn search(&self, query: &Query<'_>) -> Vec<Match> {
-        let mut scores = vec![0.0f32; self.documents];
-        let mut terms = vec![0u128; self.documents];
+        self.best(query, usize::MAX)
+    }
+
+    /// The same, and no more than the best `keep`. In a large index a word that very many documents have only orders those
+    /// that a rarer word found.
+    #[must_use]
+    pub fn best(&self, query: &Query<'_>, keep: usize) -> Vec<Match> {
+        let mut terms: Vec<(usize, Forms<'_>, usize)> = Vec::with_capacity(query.terms.len());
         for (index, term) in query.terms.iter().enumerate() {
-            for (document, adds) in &self.adds(&self.forms(query, term)) {
-                let at = *document as usize;
-                if let (Some(score), Some(mask)) = (scores.get_mut(at), terms.get_mut(at)) {
-                    *score += adds;
-                    *mask |= bit(index);
-                }
+            let postings = |(form, weight): (&str, f32)| Some((self.postings.get(form)?.as_slice(), weight));
+            let forms: Forms<'_> = self.forms(query, term).into_iter().filter_map(postings).collect();
+            let documents = forms.iter().map(|(documents, _)| documents.len()).sum();
+            terms.push((index, forms, documents));
+        }
+        let large = self.documents > LARGE;
+        if large {
+            terms.sort_by_key(|(.., documents)| *documents);
+        }
+        let mut found = Dense::new(self.documents);
+        for (index, forms, documents) in &terms {
+            let common = large && documents * COMMON > self.documents;
+            if common && !found.touched.is_empty() {
+                found.order(bit(*index), forms);
+            } else {
+                found.add(bit(*index), forms);
             }
         }
-        let mut matches: Vec<Match> = scores
-            .into_iter()
-            .zip(terms)
-            .enumerate()
-            .filter(|(_, (_, terms))| *terms != 0)
-            .map(|(document, (score, terms))| Match { document, score, terms })
-            .collect();
-        sort(&mut matches);
-        matches
+        found.matches(keep)
     }
 
     /// What forms of one word add to each document.
@@ -279,12 +293,13 @@ impl Bm25f {
         }
         let mut near: Vec<(&str, f32)> = self
             .spellings
-            .iter()
-            .filter(|(known, _)| known.chars().next() == unknown.chars().next())
+            .get(&unknown.chars().next().unwrap_or_default())
+            .into_iter()
+            .flatten()
             .filter(|(known, _)| {
                 let other = known.chars().count();
                 let begins =
-                    other >= FUZZY_PREFIX && (known.starts_with(unknown) || unknown.starts_with(*known));
+                    other >= FUZZY_PREFIX && (known.starts_with(unknown) || unknown.starts_with(known.as_str()));
                 begins || (other.abs_diff(length) <= 1 && strsim::osa_distance(known, unknown) == 1)
             })
             .map(|(_, stem)| (stem.as_str(), FUZZY))
@@ -295,9 +310,92 @@ impl Bm25f {
     }
 }
 
+/// The documents of each form of a word, and how much the form counts.
+type Forms<'a> = Vec<(&'a [(u32, f32)], f32)>;
+
+/// Scores by the number of the document.
+struct Dense {
+    scores: Vec<f32>,
+    terms: Vec<u128>,
+    /// Documents that have a word.
+    touched: Vec<u32>,
+}
+
+impl Dense {
+    fn new(documents: usize) -> Self {
+        Self { scores: vec![0.0; documents], terms: vec![0; documents], touched: Vec::new() }
+    }
+
+    fn score(&mut self, document: u32, term: u128, adds: f32) {
+        let at = document as usize;
+        if let (Some(score), Some(mask)) = (self.scores.get_mut(at), self.terms.get_mut(at)) {
+            if *mask == 0 {
+                self.touched.push(document);
+            }
+            *score += adds;
+            *mask |= term;
+        }
+    }
+
+    /// What a word adds to every document that has it. Of several forms the best counts: `qty` and `quantity` are not two
+    /// matches.
+    fn add(&mut self, term: u128, forms: &Forms<'_>) {
+        if let [(documents, weight)] = forms.as_slice() {
+            for (document, adds) in *documents {
+                self.score(*document, term, adds * weight);
+            }
+            return;
+        }
+        let mut best: HashMap<u32, f32> = HashMap::new();
+        for (documents, weight) in forms {
+            for (document, adds) in *documents {
+                let seen = best.entry(*document).or_default();
+                *seen = seen.max(adds * weight);
+            }
+        }
+        for (document, adds) in best {
+            self.score(document, term, adds);
+        }
+    }
+
+    /// What a word adds to the documents that were found already.
+    fn order(&mut self, term: u128, forms: &Forms<'_>) {
+        for at in 0..self.touched.len() {
+            let Some(document) = self.touched.get(at).copied() else { continue };
+            let adds = forms.iter().filter_map(|(documents, weight)| {
+                let place = documents.binary_search_by_key(&document, |(document, _)| *document).ok()?;
+                documents.get(place).map(|(_, adds)| adds * weight)
+            });
+            if let Some(adds) = adds.max_by(f32::total_cmp) {
+                self.score(document, term, adds);
+            }
+        }
+    }
+
+    fn matches(self, keep: usize) -> Vec<Match> {
+        let Self { scores, terms, touched } = self;
+        let mut matches: Vec<Match> = touched
+            .into_iter()
+            .filter_map(|document| {
+                let document = document as usize;
+                Some(Match { document, score: *scores.get(document)?, terms: *terms.get(document)? })
+            })
+            .collect();
+        if keep == 0 {
+            return Vec::new();
+        }
+        if keep < matches.len() {
+            matches.select_nth_unstable_by(keep - 1, better);
+            matches.truncate(keep);
+        }
+        matches.sort_by(better);
+        matches
+    }
+}
+
 /// Best first; equal scores in the order the documents were added.
-fn sort(matches: &mut [Match]) {
-    matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.document.cmp(&b.document)));
+fn better(a: &Match, b: &Match) -> std::cmp::Ordering {
+    b.score.total_cmp(&a.score).then(a.document.cmp(&b.document))
 }
 
 #[cfg(test)]
@@ -346,6 +444,24 @@ mod tests {
         let found = index.search(&query);
         assert_eq!(found.iter().map(|m| m.document).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(found[0].words(&query), ["stocks"]);
+    }
+
+    #[test]
+    fn a_large_index_gives_the_best_by_its_rare_words() {
+        let texts: Vec<String> =
+            (0..LARGE + 5).map(|at| format!("orders rule{at} thing{}", at % 1_000)).collect();
+        let documents: Vec<(&str, &str)> = texts.iter().map(|text| (text.as_str(), "")).collect();
+        let index = index(&documents);
+        for (question, keep, want) in [
+            ("orders of rule77", 5, vec![77]),
+            ("thing7 orders", 3, vec![7, 1_007, 2_007]),
+            ("rule77 thing78", 1, vec![77]),
+            ("orders", 2, vec![0, 1]),
+            ("orders", 0, vec![]),
+        ] {
+            let found = index.best(&Query::new(question), keep);
+            assert_eq!(found.iter().map(|m| m.document).collect::<Vec<_>>(), want, "{question}");
+        }
     }
 
     #[test]

@@ -12,7 +12,6 @@ use airlock_types::{ContentHash, DomainName};
 use super::content::Content;
 use super::id::ItemId;
 use super::promote::{Curation, CurationState};
-use super::rows::Origin;
 use crate::curated::Curated;
 use crate::index::bm25f::{Bm25f, Match};
 use crate::index::documents;
@@ -21,6 +20,8 @@ use crate::records::{Example, ExampleHit, Lesson, LessonHit};
 
 /// Most hits of one call.
 const HITS: usize = 50;
+/// Hits beyond those that are asked for, in place of items that left service since the index was made.
+const SPARE: usize = 50;
 
 /// A thing in the index and what it must still be to count: nothing for what comes with the pack.
 struct Doc<T> {
@@ -94,18 +95,7 @@ impl Learned {
         pack: &Curated,
         admit: impl Fn(&Content) -> bool,
     ) -> Self {
-        let now = jiff::Timestamp::UNIX_EPOCH;
-        let supposed = Curation {
-            id,
-            domain: domain.clone(),
-            state: CurationState::Active,
-            hash: content.hash(),
-            content: content.clone(),
-            origin: Origin::Person,
-            candidate: None,
-            made_at: now,
-            changed_at: now,
-        };
+        let supposed = Curation::supposed(id, domain, content);
         self.updated(self.number, &BTreeSet::from([id]), vec![supposed]).reindexed(pack, admit)
     }
 
@@ -136,8 +126,9 @@ impl Learned {
     #[must_use]
     pub fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
         let query = Query::new(query);
-        let found = self.found(&self.index.examples, &query).take(k.min(HITS));
+        let found = self.found(&self.index.examples, &query, k.min(HITS));
         found
+            .into_iter()
             .map(|(example, found)| ExampleHit {
                 example,
                 score: f64::from(found.score),
@@ -150,8 +141,9 @@ impl Learned {
     #[must_use]
     pub fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
         let query = Query::new(query);
-        let found = self.found(&self.index.lessons, &query).take(k.min(HITS));
+        let found = self.found(&self.index.lessons, &query, k.min(HITS));
         found
+            .into_iter()
             .map(|(lesson, found)| LessonHit {
                 lesson,
                 score: f64::from(found.score),
@@ -160,19 +152,24 @@ impl Learned {
             .collect()
     }
 
-    fn found<'a, T>(
-        &'a self,
-        shelf: &'a Shelf<T>,
-        query: &Query<'_>,
-    ) -> impl Iterator<Item = (Arc<T>, Match)> + use<'a, T> {
-        shelf.index.search(query).into_iter().filter_map(|found| {
+    /// The best that are still what they were indexed as.
+    fn found<T>(&self, shelf: &Shelf<T>, query: &Query<'_>, k: usize) -> Vec<(Arc<T>, Match)> {
+        let current = |found: Match| {
             let doc = shelf.docs.get(found.document)?;
             let current = match doc.item {
                 None => true,
                 Some((id, hash)) => self.items.get(&id).is_some_and(|item| item.hash == hash),
             };
             current.then(|| (Arc::clone(&doc.thing), found))
-        })
+        };
+        let few = shelf.index.best(query, k + SPARE);
+        let all = few.len() < k + SPARE;
+        let found: Vec<_> = few.into_iter().filter_map(current).take(k).collect();
+        if found.len() == k || all {
+            return found;
+        }
+        // Much of what is near left service since the index was made.
+        shelf.index.search(query).into_iter().filter_map(current).take(k).collect()
     }
 }
 
@@ -231,6 +228,7 @@ impl Index {
 mod tests {
     use super::*;
     use crate::store::content::ExampleContent;
+    use crate::store::rows::Origin;
 
     fn item(id: ItemId, question: &str, state: CurationState) -> Curation {
         let content: Content =

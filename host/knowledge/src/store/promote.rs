@@ -154,6 +154,25 @@ pub struct Curation {
     pub changed_at: jiff::Timestamp,
 }
 
+impl Curation {
+    /// What would be in service if a content were curated; no row is behind it.
+    #[must_use]
+    pub fn supposed(id: ItemId, domain: &DomainName, content: &Content) -> Self {
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        Self {
+            id,
+            domain: domain.clone(),
+            state: CurationState::Active,
+            hash: content.hash(),
+            content: content.clone(),
+            origin: Origin::Person,
+            candidate: None,
+            made_at: now,
+            changed_at: now,
+        }
+    }
+}
+
 /// What is curated without having been a candidate: a person wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewCurated {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_knowledge::pack::LessonKind;
-use airlock_knowledge::store::{Content, LessonContent};
+use airlock_knowledge::store::{Content, LessonContent, Vector};
 use airlock_models::Models;
 use airlock_runtime::contract::distill::{DistillInput, DistillStep};
 use airlock_runtime::contract::model::{Exchange, ModelOutcome};
@@ -15,6 +15,7 @@ use airlock_types::{Answer, Clock, Outcome};
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::convert;
 use crate::drive::{call_of, outcome_of};
+use crate::embedding::Embedding;
 
 /// Characters of evidence below which nothing is distilled.
 const EVIDENCE: usize = 200;
@@ -72,11 +73,16 @@ impl Work<'_> {
             model_available: self.models.available(),
             attributes: Vec::new(),
         };
+        self.drive(&input).await
+    }
+
+    /// The same of what was put together elsewhere.
+    pub(super) async fn drive(&self, input: &DistillInput) -> Vec<LessonCandidate> {
         let mut budget = Budget::new(DEADLINE);
         let mut exchanges: Vec<Exchange> = Vec::new();
         loop {
             let services = Arc::clone(&self.services);
-            let step = self.runtime.distill(self.component, services, &input, &exchanges).await;
+            let step = self.runtime.distill(self.component, services, input, &exchanges).await;
             let request = match step {
                 Ok(DistillStep::Done(lessons)) => return lessons,
                 Ok(DistillStep::Ask(request)) if exchanges.len() < REQUESTS_PER_STAGE => request,
@@ -100,6 +106,26 @@ impl Work<'_> {
                 },
             };
             exchanges.push(Exchange { request, outcome });
+        }
+    }
+}
+
+/// Cosine from which two candidates are the same.
+const NEAR: f64 = 0.995;
+
+/// A lesson as a vector, by which the store knows what is nearly there; none where there is no embedder, or it is down.
+pub(super) async fn vector(embedding: Option<&Embedding>, content: &Content) -> Option<Vector> {
+    let Content::Lesson(lesson) = content else { return None };
+    let embedder = embedding?.embedder();
+    let texts = [format!("{} {}", lesson.trigger, lesson.text)];
+    match embedder.texts(&texts).await {
+        Ok(vectors) => {
+            let values = vectors.into_iter().next()?;
+            Some(Vector { model: embedder.model().to_owned(), values, near: NEAR })
+        }
+        Err(error) => {
+            tracing::info!(%error, "a candidate is kept without a vector: near duplicates of it are not known");
+            None
         }
     }
 }

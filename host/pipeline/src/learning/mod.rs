@@ -7,9 +7,11 @@ mod decay;
 mod distil;
 mod feedback;
 mod gate;
+mod mine;
 mod own_sql;
 mod propose;
 mod replay;
+mod told;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,10 +29,12 @@ use tokio::task::JoinSet;
 
 use crate::asker::Asker;
 use crate::domain::Domain;
+use crate::embedding::Embedding;
 use crate::services::DomainServices;
 
 pub use decay::{DecayOptions, DecayReport, Outdated, decay, superseded};
 pub use feedback::{FeedbackError, Judgement, Recorded};
+pub use mine::{MineReport, Pattern, PatternKind, mine};
 pub use gate::{GateMode, GateOptions, PassError, PassReport, Rate};
 pub(crate) use own_sql::OwnSql;
 pub use propose::Unfit;
@@ -77,6 +81,7 @@ struct Lesson {
     runtime: Runtime,
     models: Arc<Models>,
     distiller: Option<Component>,
+    embedding: Option<Arc<Embedding>>,
 }
 
 impl Learning {
@@ -165,7 +170,9 @@ impl Lesson {
                 "component": component.digest(),
                 "model": self.models.model(Role::Fast),
             });
-            let became = distill.ingest(&NewCandidate { needs_evidence: true, evidence, ..new }).await?;
+            let vector = distil::vector(self.embedding.as_deref(), &new.content).await;
+            let new = NewCandidate { needs_evidence: true, evidence, vector, ..new };
+            let became = distill.ingest(&new).await?;
             tell(self.domain.name(), "lesson", became);
         }
         Ok(())
@@ -261,6 +268,7 @@ impl crate::host::Host {
             runtime: self.runtime().clone(),
             models: Arc::clone(self.shared_models()),
             distiller,
+            embedding: self.embedding.clone(),
         });
     }
 }

@@ -155,6 +155,16 @@ pub enum Knowledge {
         #[arg(long, default_value = "a snapshot was restored")]
         why: String,
     },
+    /// Look for patterns in the asks, queries and corrections of the last 90 days; what is found waits for evidence.
+    Mine {
+        #[command(flatten)]
+        of: Of,
+        /// Tell what is found and hand in nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// How much there is, by kind, state and source.
+    Audit(Of),
 }
 
 /// Who decides.

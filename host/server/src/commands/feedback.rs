@@ -4,6 +4,7 @@ use airlock_pipeline::learning::{FeedbackError, Judgement};
 use serde_json::json;
 
 use super::curation::{Curator, failure, person};
+use crate::boot;
 use crate::cli::{Feedback, Of, Verdict};
 use crate::config::Config;
 use crate::exit::{Exit, usage};
@@ -39,7 +40,16 @@ pub async fn run(feedback: Feedback, config: &Config, json: bool) -> anyhow::Res
             who: Some(person()),
         };
         let handles = (&curator.store().log(), &curator.store().distill());
-        match judgement.record(&asked, &domain, handles, "cli").await {
+        let mut recorded = judgement.record(&asked, &domain, handles, "cli").await;
+        if let Ok(recorded) = &mut recorded
+            && (judgement.sql.is_some() || judgement.note.is_some())
+        {
+            let host = boot::host(config).await?.with_store(curator.store().recall());
+            let domain = host.caught_up(Some(&curator.domain)).await.map_err(usage)?;
+            let learned = host.distil_told(&judgement, &asked, &domain, handles.1).await.map_err(failure)?;
+            recorded.candidates.extend(learned);
+        }
+        match recorded {
             Ok(recorded) if json => output::json(
                 &json!({"ok": true, "feedback": recorded.feedback, "candidates": recorded.candidates}),
             ),
@@ -48,7 +58,7 @@ pub async fn run(feedback: Feedback, config: &Config, json: bool) -> anyhow::Res
                 match recorded.candidates.len() {
                     0 => output::line("Nothing new is proposed by it."),
                     n => output::line(format!(
-                        "Proposed by it: {n}; `airlock golden list` and `airlock examples list` show them."
+                        "Proposed by it: {n}; `airlock golden list`, `airlock examples list` and `airlock lessons list` show them."
                     )),
                 }
             }

@@ -54,6 +54,8 @@ pub async fn run(command: Knowledge, config: &Config, json: bool) -> anyhow::Res
             let done = shelf::restore(&curator, &file, &why, json).await;
             curator.close(done).await
         }
+        Knowledge::Mine { of, dry_run } => super::mine::mine(&of, dry_run, config, json).await,
+        Knowledge::Audit(of) => super::mine::audit(&of, config, json).await,
     }
 }
 

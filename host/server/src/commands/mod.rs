@@ -15,6 +15,7 @@ mod key;
 mod knowledge;
 mod lessons;
 mod log;
+mod mine;
 mod plugin;
 mod replay;
 mod serve;

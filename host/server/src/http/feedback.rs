@@ -98,10 +98,13 @@ pub async fn feedback(
     };
     let handles = (&store.log(), &store.distill());
     match judgement.record(&asked, &domain, handles, caller.asker.surface.as_str()).await {
-        Ok(recorded) => Ok(Json(Recorded {
-            feedback: recorded.feedback.to_string(),
-            candidates: recorded.candidates.iter().map(ToString::to_string).collect(),
-        })),
+        Ok(recorded) => {
+            service.host.learn_from_verdict(judgement, asked);
+            Ok(Json(Recorded {
+                feedback: recorded.feedback.to_string(),
+                candidates: recorded.candidates.iter().map(ToString::to_string).collect(),
+            }))
+        }
         Err(FeedbackError::Store(error)) => Err(error.into()),
         Err(error @ FeedbackError::NothingToJudge(_)) => Err(Problem::of_field("verdict", error)),
         Err(error) => Err(Problem::of_field("sql", error)),

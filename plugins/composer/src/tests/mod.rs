@@ -2,6 +2,7 @@
 
 mod clinic;
 mod entities;
+mod lessons;
 mod library;
 mod quotients;
 mod ruled;

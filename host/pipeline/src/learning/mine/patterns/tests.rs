@@ -1,0 +1,133 @@
+//! What counting finds in a little use.
+
+use airlock_gate::ComparedLiteral;
+use airlock_knowledge::store::{FeedbackVerdict, ItemId, SignalTool};
+use airlock_types::TableRef;
+
+use super::*;
+
+fn column(name: &str) -> ColumnRef {
+    let (table, column) = name.split_once('.').unwrap();
+    ColumnRef { table: TableRef::new("shop", table), column: column.to_owned() }
+}
+
+/// Facts of `table.column` words and of `table.column = 'V'` conditions.
+fn facts(sql: &str) -> Option<Facts> {
+    let mut facts =
+        Facts { tables: Vec::new(), columns: Vec::new(), functions: Vec::new(), literals: Vec::new() };
+    let words: Vec<&str> = sql.split_whitespace().collect();
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains('.')) {
+        let column = column(word.trim_matches(','));
+        if !facts.tables.contains(&column.table) {
+            facts.tables.push(column.table.clone());
+        }
+        if let Some(value) = words.get(at + 2).filter(|value| value.starts_with('\'')) {
+            let literal = value.trim_matches('\'').to_owned();
+            let (operator, column) = ("=".to_owned(), column.clone());
+            facts.literals.push(ComparedLiteral { column, operator, literal, span: 0..0 });
+        }
+        facts.columns.push(column);
+    }
+    Some(facts)
+}
+
+fn signal(question: &str, sql: Option<&str>, outcome: &str) -> SignalRow {
+    serde_json::from_value(serde_json::json!({
+        "id": ItemId::now(), "at": "2026-11-29T12:00:00Z", "tool": SignalTool::Ask, "ask": null, "question": question,
+        "sql": sql, "tables": [], "outcome": outcome, "error_types": []
+    }))
+    .unwrap()
+}
+
+fn corrected(question: &str, wrong: &str, right: &str) -> FeedbackRow {
+    FeedbackRow {
+        id: ItemId::now(),
+        at: jiff::Timestamp::UNIX_EPOCH,
+        domain: "shop".parse().unwrap(),
+        ask: ItemId::now(),
+        verdict: FeedbackVerdict::Corrected,
+        corrected_sql: Some(right.to_owned()),
+        note: None,
+        who: None,
+        question: Some(question.to_owned()),
+        sql: Some(wrong.to_owned()),
+    }
+}
+
+fn found(signals: &[SignalRow], feedback: &[FeedbackRow]) -> Vec<(PatternKind, String)> {
+    let usage = Usage {
+        signals,
+        feedback,
+        facts: &facts,
+        known: &|word| word == "bills",
+        joined: &|_, _| false,
+        unique: &|column| column.column == "id",
+    };
+    usage.patterns().into_iter().map(|pattern| (pattern.kind, pattern.says)).collect()
+}
+
+#[test]
+fn what_is_seen_once_is_no_pattern() {
+    let join = "SELECT bills.total FROM shop.bills JOIN shop.staff ON bills.cashier = staff.id";
+    assert_eq!(found(&[signal("Who sold?", Some(join), "answered")], &[]), []);
+    let once = corrected(
+        "Bills in California",
+        "SELECT bills.total",
+        "SELECT bills.total FROM x WHERE bills.state = 'CA'",
+    );
+    assert_eq!(found(&[], &[once]), []);
+}
+
+#[test]
+fn what_is_seen_often_is() {
+    let join = "SELECT bills.total FROM shop.bills JOIN shop.staff ON bills.cashier = staff.id";
+    let asks: Vec<SignalRow> = (0..3).map(|_| signal("Who sold?", Some(join), "answered")).collect();
+    let all = found(&asks, &[]);
+    assert!(
+        all.contains(&(
+            PatternKind::JoinPattern,
+            "Each row of `bills` belongs to one of `staff` by `bills.cashier = staff.id`.".to_owned()
+        )),
+        "{all:?}"
+    );
+    assert!(all.iter().any(|(kind, _)| *kind == PatternKind::CommonQuery), "{all:?}");
+
+    let refused: Vec<SignalRow> =
+        (0..3).map(|_| signal("How many bills are overdue?", None, "refused")).collect();
+    let gaps = found(&refused, &[]);
+    assert!(
+        matches!(gaps.as_slice(), [(PatternKind::DocumentationGap, says)] if says.contains("`overdue`")),
+        "{gaps:?}"
+    );
+}
+
+#[test]
+fn corrections_that_agree_say_what_a_word_means() {
+    let wrong = "SELECT bills.total";
+    let right = "SELECT bills.total FROM x WHERE bills.state = 'CA'";
+    let told =
+        [corrected("Bills in California", wrong, right), corrected("Sales of California", wrong, right)];
+    let all = found(&[], &told);
+    assert!(
+        all.contains(&(
+            PatternKind::BusinessTerm,
+            "Here `california` means `bills.state = 'CA'`.".to_owned()
+        )),
+        "{all:?}"
+    );
+    assert!(all.iter().any(|(kind, _)| *kind == PatternKind::Correction));
+
+    // The word also stands where the condition is not needed.
+    let other = corrected("Staff in California", "SELECT staff.id", "SELECT staff.name");
+    let all = found(&[], &[told[0].clone(), told[1].clone(), other]);
+    assert!(!all.iter().any(|(_, says)| says.contains("`california`")), "{all:?}");
+
+    let told = [
+        corrected("Net worth of bills", "SELECT bills.gross", "SELECT bills.net"),
+        corrected("What is the worth?", "SELECT bills.gross", "SELECT bills.net"),
+    ];
+    assert!(
+        found(&[], &told)
+            .contains(&(PatternKind::ColumnClarification, "Here `worth` means `bills.net`.".to_owned()))
+    );
+}

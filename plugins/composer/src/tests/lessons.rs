@@ -1,0 +1,57 @@
+//! What lessons say, acted on; and what they do not say, left as it is.
+
+use airlock_plugin_sdk::contract::generator::GenerateStep;
+use airlock_plugin_sdk::contract::retrieval::Lesson;
+use airlock_plugin_sdk::harness::Recorded;
+
+use super::library::library;
+use super::{check, line, refuses, run};
+
+fn taught(texts: &[&str]) -> Recorded {
+    let mut host = library();
+    for (at, text) in texts.iter().enumerate() {
+        let (id, kind, text) = (format!("lesson:{at}"), "schema-map".to_owned(), (*text).to_owned());
+        host.lessons.push(Lesson { id, kind, text, score: 1.0 });
+    }
+    host
+}
+
+#[test]
+fn a_lesson_says_what_a_word_means() {
+    let host = taught(&[
+        "Here `downtowners` means `member`.",
+        "Here `penalties` is computed as `sum(loan.fine)`.",
+        "Here `whatsoever` asks for nothing by itself.",
+        "Here `bulky` means `book.pages > 500`.",
+    ]);
+    check(
+        &host,
+        &[
+            ("How many downtowners are there?", "SELECT count(*) AS member_count FROM member AS m"),
+            ("How many books are there whatsoever?", "SELECT count(*) AS book_count FROM book AS b"),
+            ("How many penalties are there?", "SELECT sum(l.fine) AS penalties FROM loan AS l"),
+        ],
+    );
+    assert!(line(&host, "How many bulky books are there?").contains("pages > 500"));
+}
+
+#[test]
+fn a_lesson_that_took_part_is_named() {
+    let host = taught(&["Here `downtowners` means `member`.", "Here `bulky` means `book.pages > 500`."]);
+    let GenerateStep::Done(draft) = run(&host, "How many downtowners are there?") else { panic!() };
+    assert_eq!(draft.used, ["lesson:0"]);
+    assert_eq!(draft.assumptions, ["By a lesson: Here `downtowners` means `member`."]);
+}
+
+#[test]
+fn what_no_lesson_says_is_as_it_was() {
+    let host = taught(&[
+        "Here `downtowners` means `nowhere`.",
+        "The weather was fine.",
+        "Here `members` means `loan.nothing = 'X'`.",
+    ]);
+    refuses(&host, &[("How many downtowners are there?", &["downtowners"])]);
+    for question in ["How many members are there?", "How many books are there?"] {
+        assert_eq!(line(&host, question), line(&library(), question));
+    }
+}
