@@ -6,7 +6,7 @@ use airlock_knowledge::store::{
     CandidateState, Content, Decision, ExampleContent, Filter, ItemId, Kind, LessonContent, Mode,
     NewCandidate, Origin, Store, StoreError,
 };
-use airlock_types::DomainName;
+use airlock_types::{Catalogue, DomainName};
 use serde_json::json;
 
 use crate::laboratory::{Roles, store_at};
@@ -76,7 +76,7 @@ async fn distil(store: &Store) {
     let distill = store.distill();
     for _ in 0..6 {
         let id = ItemId::now();
-        let text = format!("Here `{}` means `bills.state`.", id.to_string().replace('-', " "));
+        let text = format!("Here `{}` asks for nothing by itself.", id.to_string().replace('-', " "));
         let (kind, trigger) = (LessonKind::SchemaMap, String::new());
         let lesson = LessonContent { kind, text, trigger, tags: Vec::new(), scope: Vec::new() };
         let new = NewCandidate::new(domain(), lesson.into(), Origin::Imported, "the list");
@@ -96,8 +96,10 @@ async fn distil(store: &Store) {
 /// One pass of the gate. The one of a process that was killed may hold its lock for a moment.
 async fn promote(store: &Store) {
     let sql = |_: &str| Ok(());
+    let catalogue = Catalogue::default();
     let mut gate = Gate {
         sql: &sql,
+        catalogue: &catalogue,
         veto: &Agreeing,
         near: Nearness::new(Vec::new(), None).await,
         threshold: 2.0,

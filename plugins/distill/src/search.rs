@@ -22,6 +22,9 @@ const FUNCTIONS: [&str; 16] = [
     "count", "sum", "avg", "min", "max", "cast", "as", "real", "float", "numeric", "distinct", "round",
     "case", "when", "then", "coalesce",
 ];
+/// Words that name a column of almost any table: what one means in one question, it does not mean in the next.
+const EVERYWHERE: [&str; 10] =
+    ["id", "ids", "name", "names", "number", "date", "type", "code", "title", "count"];
 /// How much a text must have of the right one to be worth a replay.
 const NEAR: f64 = 0.8;
 
@@ -173,6 +176,7 @@ impl<'a, H: Host> Search<'a, H> {
         let phrases: Vec<String> = near
             .into_iter()
             .map(|phrase| phrase.text.clone())
+            .filter(|phrase| !EVERYWHERE.contains(&phrase.as_str()))
             .filter(|phrase| !taken.iter().any(|taken| says(phrase, taken) || says(taken, phrase)))
             .collect();
         // A word that nothing is known by may mean anything. What means something already must look like what it means.
