@@ -6,14 +6,17 @@ mod patterns;
 
 use std::sync::Arc;
 
-use airlock_knowledge::store::{Distill, Ingested, NewCandidate, Origin, Report, SignalTool, StoreError};
+use airlock_knowledge::store::{
+    Distill, FeedbackRow, Ingested, NewCandidate, Origin, Report, SignalTool, StoreError,
+};
 use airlock_types::{ColumnRef, DomainName};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::domain::Domain;
 
-pub use patterns::{Pattern, PatternKind, Usage};
+pub use patterns::{Pattern, PatternKind};
+use patterns::{Seen, Told, Usage};
 
 /// Days of use that are read.
 const DAYS: i64 = 90;
@@ -57,9 +60,23 @@ pub async fn mine(
         let Some(last) = page.last() else { break };
         after = Some(last.id);
         let used = |tool| matches!(tool, SignalTool::Ask | SignalTool::Query);
-        signals.extend(page.into_iter().filter(|signal| signal.at >= since && used(signal.tool)));
+        let page = page.into_iter().filter(|signal| signal.at >= since && used(signal.tool));
+        signals.extend(page.map(|signal| Seen {
+            id: signal.id.to_string(),
+            question: signal.question,
+            sql: signal.sql,
+            outcome: signal.outcome,
+            failed: !signal.error_types.is_empty(),
+        }));
     }
-    let feedback = report.feedback(domain.name(), since, PAGE).await?;
+    let feedback = report.feedback(domain.name(), since, PAGE).await?.into_iter();
+    let told = |row: FeedbackRow| Told {
+        id: row.id.to_string(),
+        question: row.question,
+        sql: row.sql,
+        corrected_sql: row.corrected_sql,
+    };
+    let feedback: Vec<Told> = feedback.map(told).collect();
 
     let knowledge = domain.knowledge();
     let gate = domain.gate();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use airlock_gate::{Facts, canonical};
 use airlock_knowledge::index::words::{is_stop_word, words};
 use airlock_knowledge::pack::LessonKind;
-use airlock_knowledge::store::{Content, ExampleContent, FeedbackRow, LessonContent, SignalRow};
+use airlock_knowledge::store::{Content, ExampleContent, LessonContent};
 use airlock_types::ColumnRef;
 use serde::Serialize;
 
@@ -53,12 +53,40 @@ pub struct Pattern {
     pub content: Option<Content>,
 }
 
+/// An ask or a query, as far as it is counted.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Its identity.
+    pub id: String,
+    /// The question.
+    pub question: Option<String>,
+    /// The SQL.
+    pub sql: Option<String>,
+    /// How it ended.
+    pub outcome: String,
+    /// Whether something failed on the way.
+    pub failed: bool,
+}
+
+/// A verdict, as far as it is counted.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// Its identity.
+    pub id: String,
+    /// The question.
+    pub question: Option<String>,
+    /// What was answered by.
+    pub sql: Option<String>,
+    /// What would be right.
+    pub corrected_sql: Option<String>,
+}
+
 /// What was counted over.
 pub struct Usage<'a> {
     /// Asks and queries.
-    pub signals: &'a [SignalRow],
+    pub signals: &'a [Seen],
     /// Verdicts.
-    pub feedback: &'a [FeedbackRow],
+    pub feedback: &'a [Told],
     /// What a text reads, when the gate lets it run.
     pub facts: &'a (dyn Fn(&str) -> Option<Facts> + Sync),
     /// Whether something in the domain is known by a word.
@@ -103,7 +131,7 @@ impl Usage<'_> {
         let each = self.feedback.iter().filter_map(|row| {
             let question = row.question.as_deref()?;
             Some(Corrected {
-                id: row.id.to_string(),
+                id: row.id.clone(),
                 question,
                 words: content(question),
                 right: (self.facts)(row.corrected_sql.as_deref()?)?,
@@ -124,8 +152,8 @@ impl Usage<'_> {
                 }
                 let key = (one.to_string(), other.to_string());
                 let entry = seen.entry(key).or_insert_with(|| (Vec::new(), one, other));
-                if !entry.0.contains(&signal.id.to_string()) {
-                    entry.0.push(signal.id.to_string());
+                if !entry.0.contains(&signal.id) {
+                    entry.0.push(signal.id.clone());
                 }
             }
         }
@@ -149,8 +177,8 @@ impl Usage<'_> {
     }
 
     fn common(&self) -> Vec<Pattern> {
-        let mut seen: BTreeMap<String, Vec<&SignalRow>> = BTreeMap::new();
-        for signal in self.signals.iter().filter(|signal| signal.error_types.is_empty()) {
+        let mut seen: BTreeMap<String, Vec<&Seen>> = BTreeMap::new();
+        for signal in self.signals.iter().filter(|signal| !signal.failed) {
             if let Some(text) = signal.sql.as_deref().and_then(|sql| canonical(sql).ok()) {
                 seen.entry(text).or_default().push(signal);
             }
@@ -163,7 +191,7 @@ impl Usage<'_> {
                     signals.iter().find_map(|one| Some((one.question.clone()?, one.sql.clone()?)))?;
                 let says = format!("It is asked again and again: {question}");
                 let content = ExampleContent { question, sql, scope: Vec::new() }.into();
-                let ids: Vec<String> = signals.iter().map(|signal| signal.id.to_string()).collect();
+                let ids: Vec<String> = signals.iter().map(|signal| signal.id.clone()).collect();
                 let (kind, seen) = (PatternKind::CommonQuery, ids.len());
                 let signals = ids.into_iter().take(NAMED).collect();
                 Some(Pattern { kind, says, seen, signals, content: Some(content) })
@@ -172,7 +200,7 @@ impl Usage<'_> {
     }
 
     fn gaps(&self) -> Vec<Pattern> {
-        let mut seen: BTreeMap<String, Vec<&SignalRow>> = BTreeMap::new();
+        let mut seen: BTreeMap<String, Vec<&Seen>> = BTreeMap::new();
         for signal in self.signals.iter().filter(|signal| signal.outcome == "refused") {
             for word in content(signal.question.as_deref().unwrap_or_default()) {
                 seen.entry(word).or_default().push(signal);
@@ -188,7 +216,7 @@ impl Usage<'_> {
                      of the glossary.",
                     signals.len()
                 );
-                let ids = signals.iter().map(|signal| signal.id.to_string()).take(NAMED).collect();
+                let ids = signals.iter().map(|signal| signal.id.clone()).take(NAMED).collect();
                 Pattern {
                     kind: PatternKind::DocumentationGap,
                     says,

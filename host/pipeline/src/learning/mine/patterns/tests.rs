@@ -1,7 +1,7 @@
 //! What counting finds in a little use.
 
 use airlock_gate::ComparedLiteral;
-use airlock_knowledge::store::{FeedbackVerdict, ItemId, SignalTool};
+use airlock_knowledge::store::ItemId;
 use airlock_types::TableRef;
 
 use super::*;
@@ -31,30 +31,21 @@ fn facts(sql: &str) -> Option<Facts> {
     Some(facts)
 }
 
-fn signal(question: &str, sql: Option<&str>, outcome: &str) -> SignalRow {
-    serde_json::from_value(serde_json::json!({
-        "id": ItemId::now(), "at": "2026-11-29T12:00:00Z", "tool": SignalTool::Ask, "ask": null, "question": question,
-        "sql": sql, "tables": [], "outcome": outcome, "error_types": []
-    }))
-    .unwrap()
+fn signal(question: &str, sql: Option<&str>, outcome: &str) -> Seen {
+    let (question, sql, outcome) = (Some(question.to_owned()), sql.map(str::to_owned), outcome.to_owned());
+    Seen { id: ItemId::now().to_string(), question, sql, outcome, failed: false }
 }
 
-fn corrected(question: &str, wrong: &str, right: &str) -> FeedbackRow {
-    FeedbackRow {
-        id: ItemId::now(),
-        at: jiff::Timestamp::UNIX_EPOCH,
-        domain: "shop".parse().unwrap(),
-        ask: ItemId::now(),
-        verdict: FeedbackVerdict::Corrected,
-        corrected_sql: Some(right.to_owned()),
-        note: None,
-        who: None,
+fn corrected(question: &str, wrong: &str, right: &str) -> Told {
+    Told {
+        id: ItemId::now().to_string(),
         question: Some(question.to_owned()),
         sql: Some(wrong.to_owned()),
+        corrected_sql: Some(right.to_owned()),
     }
 }
 
-fn found(signals: &[SignalRow], feedback: &[FeedbackRow]) -> Vec<(PatternKind, String)> {
+fn found(signals: &[Seen], feedback: &[Told]) -> Vec<(PatternKind, String)> {
     let usage = Usage {
         signals,
         feedback,
@@ -81,7 +72,7 @@ fn what_is_seen_once_is_no_pattern() {
 #[test]
 fn what_is_seen_often_is() {
     let join = "SELECT bills.total FROM shop.bills JOIN shop.staff ON bills.cashier = staff.id";
-    let asks: Vec<SignalRow> = (0..3).map(|_| signal("Who sold?", Some(join), "answered")).collect();
+    let asks: Vec<Seen> = (0..3).map(|_| signal("Who sold?", Some(join), "answered")).collect();
     let all = found(&asks, &[]);
     assert!(
         all.contains(&(
@@ -92,8 +83,7 @@ fn what_is_seen_often_is() {
     );
     assert!(all.iter().any(|(kind, _)| *kind == PatternKind::CommonQuery), "{all:?}");
 
-    let refused: Vec<SignalRow> =
-        (0..3).map(|_| signal("How many bills are overdue?", None, "refused")).collect();
+    let refused: Vec<Seen> = (0..3).map(|_| signal("How many bills are overdue?", None, "refused")).collect();
     let gaps = found(&refused, &[]);
     assert!(
         matches!(gaps.as_slice(), [(PatternKind::DocumentationGap, says)] if says.contains("`overdue`")),
