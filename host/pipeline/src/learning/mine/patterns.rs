@@ -319,7 +319,10 @@ fn terms(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
     for one in corrected {
         for literal in one.right.literals.iter().filter(|literal| literal.operator == "=") {
             let value = literal.literal.as_str();
-            let said = one.question.to_lowercase().contains(&value.to_lowercase());
+            let split = |text: &str| -> BTreeSet<String> {
+                text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect()
+            };
+            let said = split(value).is_subset(&split(one.question));
             if said || value.is_empty() || value.contains(['\'', '`']) || value.parse::<f64>().is_ok() {
                 continue;
             }
