@@ -278,7 +278,8 @@ mod tests {
             first(&once, &format!("large {n}")).done(kept(LARGEST, Instant::now()));
             assert!(once.given().bytes <= BYTES);
         }
-        assert_eq!(once.given().entries.len(), once.given().order.len());
+        let given = once.given();
+        assert_eq!(given.entries.len(), given.order.len());
     }
 
     #[test]
