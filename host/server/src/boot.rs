@@ -13,6 +13,7 @@ use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig, Signa
 use anyhow::Context;
 
 use crate::config::{Config, SourceSettings};
+use crate::drift;
 use crate::exit::usage;
 use crate::plugins::{self, Reviewed};
 use crate::store::{self, OpenStore, Purpose};
@@ -42,7 +43,10 @@ pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Resul
             return Err(error);
         }
     };
-    let Some(store) = open.store().cloned() else { return Ok((host, open)) };
+    let Some(store) = open.store().cloned() else {
+        drift::begin(&host, &open, config, purpose).await;
+        return Ok((host, open));
+    };
     let recall = store.recall();
     if purpose == Purpose::Serve {
         let later = store::load_packs(&store, config, &host.domains().collect::<Vec<_>>()).await;
@@ -51,6 +55,7 @@ pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Resul
         }
         open.load_later(later);
     }
+    drift::begin(&host, &open, config, purpose).await;
     let journal = Journal::new(store.log(), config.log.journal());
     let learning = Learning::new(store.distill(), config.learning);
     let host = host.with_store(recall).with_learning(learning).with_journal(journal).with_conversations(store.ops());
@@ -268,21 +273,39 @@ async fn open_with(
     pack: &Pack,
     credentials: Credentials,
 ) -> anyhow::Result<Domain> {
-    let name = &pack.settings.source;
-    let source = match sources.get(name) {
-        Some(source) => source.clone(),
-        None => {
-            let settings =
-                config.sources.get(name).ok_or_else(|| usage(format!("there is no [sources.{name}]")))?;
-            let source = connect(name, settings, credentials).await?;
-            sources.insert(name.clone(), source.clone());
-            source
-        }
-    };
+    let source = source_with(config, sources, pack, credentials).await?;
     Domain::open(pack, source).await.map_err(|error| match error {
         airlock_pipeline::DomainError::Source { .. } => anyhow::Error::new(error),
         other => usage(other),
     })
+}
+
+/// The source of a pack, which packs over the same one share.
+///
+/// # Errors
+/// When it does not answer.
+pub async fn source(
+    config: &Config,
+    sources: &mut BTreeMap<String, Source>,
+    pack: &Pack,
+) -> anyhow::Result<Source> {
+    source_with(config, sources, pack, Credentials::Readers).await
+}
+
+async fn source_with(
+    config: &Config,
+    sources: &mut BTreeMap<String, Source>,
+    pack: &Pack,
+    credentials: Credentials,
+) -> anyhow::Result<Source> {
+    let name = &pack.settings.source;
+    if let Some(source) = sources.get(name) {
+        return Ok(source.clone());
+    }
+    let settings = config.sources.get(name).ok_or_else(|| usage(format!("there is no [sources.{name}]")))?;
+    let source = connect(name, settings, credentials).await?;
+    sources.insert(name.clone(), source.clone());
+    Ok(source)
 }
 
 /// Connects to a source and refuses a credential that could do more than read, unless any will do.

@@ -63,6 +63,8 @@ pub enum Command {
     Demo(Demo),
     /// Serve the HTTP API and the page.
     Serve(Serve),
+    /// Serve one agent over stdin and stdout, by the Model Context Protocol. Logs go to stderr; it ends when stdin closes.
+    Mcp,
     /// Ask a question.
     Ask(Ask),
     /// Show what a model would see for a question, block by block.
@@ -72,6 +74,8 @@ pub enum Command {
     /// Domain packs.
     #[command(subcommand)]
     Domain(Domain),
+    /// Whether the schema is still the one that people wrote about: 0 when it is, 1 when it drifted.
+    Drift(Drift),
     /// Components.
     #[command(subcommand)]
     Plugin(Plugin),
@@ -212,6 +216,16 @@ pub struct CheckSql {
     /// Run what is approved and add its rows.
     #[arg(long)]
     pub run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Drift {
+    /// Only this domain; all that are configured when left out.
+    #[arg(long, value_name = "NAME")]
+    pub domain: Option<String>,
+    /// Take the schema of now as the one that people wrote about.
+    #[arg(long)]
+    pub accept: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -19,6 +19,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "store", text: include_str!("../../migrations/0001_store.sql") },
     Migration { version: 2, name: "records", text: include_str!("../../migrations/0002_records.sql") },
     Migration { version: 3, name: "identity", text: include_str!("../../migrations/0003_identity.sql") },
+    Migration { version: 4, name: "snapshots", text: include_str!("../../migrations/0004_snapshots.sql") },
 ];
 
 /// One host at a time brings the store up to date.

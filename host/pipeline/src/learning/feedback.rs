@@ -113,6 +113,31 @@ impl Judgement {
         Ok(Recorded { feedback, candidates })
     }
 
+    /// Records the verdict and nothing else: nothing is proposed by it, and nothing that took part is counted.
+    ///
+    /// # Errors
+    /// [`FeedbackError`].
+    pub async fn record_verdict(
+        &self,
+        asked: &AskedRow,
+        log: &Log,
+        surface: &str,
+    ) -> Result<ItemId, FeedbackError> {
+        if self.right && asked.sql.is_none() {
+            return Err(FeedbackError::NothingToJudge(asked.outcome.clone()));
+        }
+        let feedback = Feedback {
+            domain: &asked.domain,
+            ask: self.ask,
+            verdict: self.verdict(),
+            corrected_sql: None,
+            note: self.note.as_deref(),
+            who: self.who.as_deref(),
+            surface,
+        };
+        Ok(log.feedback(&feedback).await?)
+    }
+
     fn speaks_for(&self, asked: &AskedRow, sql: &str) -> Vec<Content> {
         let (question, sql) = (asked.question.clone(), sql.to_owned());
         let mut contents: Vec<Content> = vec![

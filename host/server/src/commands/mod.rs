@@ -7,6 +7,7 @@ mod curation;
 mod demo;
 mod doctor;
 mod domain;
+mod drift;
 mod eval;
 mod examples;
 mod feedback;
@@ -14,6 +15,7 @@ mod golden;
 mod key;
 mod knowledge;
 mod lessons;
+mod mcp;
 mod log;
 mod mine;
 mod plugin;
@@ -48,6 +50,8 @@ pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Demo(demo) => demo::run(demo, json).await,
         Command::Serve(serve) => serve::run(serve, config()?, json).await,
         Command::Ask(ask) => ask::run(ask, config, json).await,
+        Command::Drift(drift) => drift::run(drift, &config()?, json).await,
+        Command::Mcp => mcp::run(&config()?).await,
         Command::Context(context) => context::run(context, &config()?, json).await,
         Command::CheckSql(check) => check_sql::run(check, config, json).await,
         Command::Domain(domain) => domain::run(domain, config, json).await,

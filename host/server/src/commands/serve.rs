@@ -82,6 +82,7 @@ async fn serve_with(
 pub async fn until_stopped(bound: http::Bound, service: Service, operator: Operator) {
     let heard = operator.serve();
     let upkeep = Upkeep::begin(&service);
+    let drift = tokio::spawn(crate::drift::follow(service.clone()));
     // Asks do not wait for vectors: until they are there, keywords answer.
     let embedding = tokio::spawn({
         let host = Arc::clone(&service.host);
@@ -89,6 +90,7 @@ pub async fn until_stopped(bound: http::Bound, service: Service, operator: Opera
     });
     serve_until_stopped(bound, service).await;
     embedding.abort();
+    drift.abort();
     drop(upkeep);
     heard.stop().await;
 }

@@ -30,12 +30,13 @@ const LOG: &[&str] = &["log"];
 const OPS: &[&str] = &["ops"];
 
 /// The picture of roles and tables. `migrate` owns them all and is not in it.
-pub const TABLES: [Table; 16] = [
+pub const TABLES: [Table; 17] = [
     table("candidates", ("domain", "text"), PROMOTE, PROMOTE, PROMOTE, &[]),
     table("curated", ("domain", "text"), &["recall", "promote"], PROMOTE, PROMOTE, &[]),
     table("decisions", ("domain", "text"), &["promote", "report"], PROMOTE, &[], &[]),
     table("packs", ("domain", "text"), &["recall", "promote", "report"], PROMOTE, PROMOTE, &[]),
     table("pack_files", ("domain", "text"), &["recall", "promote"], PROMOTE, &[], &[]),
+    table("snapshots", ("domain", "text"), &["recall", "promote"], PROMOTE, PROMOTE, &[]),
     table("embeddings", ("domain", "text"), &["recall", "promote"], PROMOTE, &[], &[]),
     table("changes", ("domain", "text"), &["recall", "promote"], &[], &[], &[]),
     table("store", ("last_change", "bigint"), &["recall"], &[], &[], &[]),

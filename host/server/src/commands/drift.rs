@@ -1,0 +1,79 @@
+//! `airlock drift`: the schema of now held against the one that people wrote about.
+
+use airlock_knowledge::Pack;
+use airlock_pipeline::DomainDrift;
+use serde_json::{Value, json};
+
+use super::curation::person;
+use crate::cli::Drift;
+use crate::config::Config;
+use crate::drift::{Look, Shelf, in_words, look};
+use crate::exit::{Exit, usage};
+use crate::store::{self, OpenStore, Purpose};
+use crate::{boot, output};
+
+/// Tells drift, or accepts it.
+///
+/// # Errors
+/// When a source or the store does not answer, or there is nothing to tell it against.
+pub async fn run(options: Drift, config: &Config, as_json: bool) -> anyhow::Result<Exit> {
+    let packs = chosen(boot::packs(config)?, options.domain.as_deref())?;
+    let open = store::open(config, Purpose::Command).await?;
+    let told = tell(&options, config, &open, packs, as_json).await;
+    open.close().await?;
+    told
+}
+
+fn chosen(packs: Vec<Pack>, name: Option<&str>) -> anyhow::Result<Vec<Pack>> {
+    let Some(name) = name else { return Ok(packs) };
+    let names = packs.iter().map(|pack| pack.name.to_string()).collect::<Vec<_>>().join(", ");
+    let chosen: Vec<Pack> = packs.into_iter().filter(|pack| pack.name.as_str() == name).collect();
+    if chosen.is_empty() {
+        return Err(usage(format!("--domain: name one of the domains that are configured: {names}")));
+    }
+    Ok(chosen)
+}
+
+async fn tell(
+    options: &Drift,
+    config: &Config,
+    open: &OpenStore,
+    packs: Vec<Pack>,
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    let looks = look(config, open, packs).await?;
+    let shelf = Shelf::new(open.store(), config);
+    let (mut drifted, mut unknown) = (false, Vec::new());
+    for Look { pack, catalogue, drift } in &looks {
+        if options.accept {
+            shelf.take(pack, catalogue, &person()).await?;
+        } else {
+            drifted |= drift.drifted();
+            unknown.extend(drift.since.is_none().then(|| pack.name.to_string()));
+        }
+        if as_json {
+            output::json(&line(drift, options.accept))?;
+        } else {
+            output::line(in_words(drift))?;
+            if options.accept {
+                output::line("  accepted: a new snapshot was taken")?;
+            }
+        }
+    }
+    if !unknown.is_empty() {
+        return Err(usage(format!(
+            "there is no snapshot of {}: load it (`airlock domain load`), or take one (`airlock drift --accept`)",
+            unknown.join(", ")
+        )));
+    }
+    Ok(if drifted { Exit::No } else { Exit::Done })
+}
+
+fn line(drift: &DomainDrift, accepted: bool) -> Value {
+    let mut line = json!(drift);
+    if let Value::Object(fields) = &mut line {
+        fields.insert("drifted".to_owned(), drift.drifted().into());
+        fields.insert("accepted".to_owned(), accepted.into());
+    }
+    line
+}
