@@ -74,6 +74,9 @@ pub struct Call {
     pub max_output_tokens: Option<u32>,
     /// When the whole ask ends; the call's own deadline may be earlier.
     pub until: Option<Instant>,
+    /// Which of several replies to the same request is wanted: 0 is the likeliest one (temperature 0); others are drawn
+    /// freely, by their number where the provider takes a seed.
+    pub variant: u32,
 }
 
 /// What a model said.
@@ -274,6 +277,7 @@ impl Models {
                 .map_or(cast.max_output_tokens, |n| n.min(cast.max_output_tokens)),
             json: matches!(call.shape, Shape::Json(_)),
             stream: true,
+            variant: call.variant,
         };
         let mut tries = 0;
         loop {

@@ -30,6 +30,9 @@ struct Request {
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<String>,
     max_output_tokens: Option<u32>,
+    /// Absent for the likeliest reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    variant: Option<u32>,
 }
 
 /// What it said.
@@ -63,6 +66,7 @@ impl Request {
             shape: shape.to_owned(),
             schema,
             max_output_tokens: call.max_output_tokens,
+            variant: (call.variant > 0).then_some(call.variant),
         }
     }
 
@@ -213,6 +217,7 @@ mod tests {
             shape: Shape::Sql,
             max_output_tokens: Some(9),
             until: None,
+            variant: 0,
         }
     }
 
@@ -229,6 +234,7 @@ mod tests {
             Call { system: "t".to_owned(), ..call() },
             Call { prompt: "q".to_owned(), ..call() },
             Call { shape: Shape::Text, ..call() },
+            Call { variant: 1, ..call() },
             Call { shape: Shape::Json("{}".to_owned()), ..call() },
             Call { max_output_tokens: None, ..call() },
         ] {

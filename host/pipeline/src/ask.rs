@@ -15,6 +15,7 @@ use airlock_types::ask::HistoryEntry;
 use airlock_types::{AskId, AskRequest, Clock, ErrorType, Failure, Mode};
 
 use crate::adapter::Reviewed;
+use crate::blank::{no_plan, no_selection};
 use crate::context;
 use crate::convert;
 use crate::domain::Domain;
@@ -23,6 +24,7 @@ use crate::fault::{Fault, Finished};
 use crate::inspect::{self, Inspection};
 use crate::progress::Progress;
 use crate::record::Ending;
+use crate::took::Took;
 use crate::timeline::Doing;
 
 /// Texts that may be offered as the answer to one question.
@@ -35,7 +37,7 @@ const WIDEST: u32 = 15;
 const HEAD: usize = 20;
 
 /// Where an ask stands. Each state holds what the next one needs and nothing else.
-enum State {
+pub(crate) enum State {
     Plan,
     Explain,
     Link { width: u32, failure: Option<Failure>, instructions: Option<String> },
@@ -47,20 +49,6 @@ enum State {
     Repair { failure: Failure, probe: Option<ProbeFinding> },
     Answer { approved: Approved, result: ResultSet, probe: Option<ProbeFinding> },
     End(Ending),
-}
-
-/// Where the time of a text went, in milliseconds: a source that is busy is not a query that is slow.
-#[derive(Clone, Copy, Default)]
-struct Took {
-    waiting: u64,
-    running: u64,
-}
-
-impl Took {
-    fn of(timed: &Timed) -> Self {
-        let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        Self { waiting: milliseconds(timed.waited), running: milliseconds(timed.ran) }
-    }
 }
 
 /// One ask under way.
@@ -302,11 +290,13 @@ impl<'a> Ask<'a> {
             match self.desk.drive(input.clone()).await {
                 Ok(generated) => (generated, "generator"),
                 // The generator cannot do without a model; the composer can.
-                Err(_) if self.desk.down.is_some() => (self.desk.drive(Composing(input)).await?, "composer"),
+                Err(_) if self.desk.down.is_some() => {
+                    (self.desk.drive(Composing(input.clone())).await?, "composer")
+                },
                 Err(fault) => return Err(fault),
             }
         } else {
-            (self.desk.drive(Composing(input)).await?, "composer")
+            (self.desk.drive(Composing(input.clone())).await?, "composer")
         };
         Ok(match generated {
             // A refusal by the composer that only stands in for a model that is down is the model's fault.
@@ -317,16 +307,30 @@ impl<'a> Ask<'a> {
                 }
                 None => State::End(Ending::Refused(refusal.reason)),
             },
+            Generated::Draft(draft) if origin == "generator" && self.wants_several() => {
+                return self.several(input, draft).await;
+            }
             Generated::Draft(Draft { sql, assumptions, used, .. }) => {
-                for assumption in assumptions {
-                    if !self.assumptions.contains(&assumption) {
-                        self.assumptions.push(assumption);
-                    }
-                }
+                self.assume(assumptions);
                 self.used.extend(used);
                 State::Check { sql, origin }
             }
         })
+    }
+
+    /// Books what a draft assumes, each once.
+    pub(crate) fn assume(&mut self, assumptions: Vec<String>) {
+        for assumption in assumptions {
+            if !self.assumptions.contains(&assumption) {
+                self.assumptions.push(assumption);
+            }
+        }
+    }
+
+    /// Books a text as one that was drafted.
+    pub(crate) fn drafted(&mut self, canonical: String) {
+        self.duplicates = 0;
+        self.drafts.push(canonical);
     }
 
     fn check(&mut self, sql: String, origin: &'static str) -> State {
@@ -347,8 +351,7 @@ impl<'a> Ask<'a> {
             );
             return self.failed(origin, failure, Took::default(), None, None);
         }
-        self.duplicates = 0;
-        self.drafts.push(canonical);
+        self.drafted(canonical);
         match verdict {
             Ok(approved) => State::Review { approved, origin },
             Err(rejection) => self.failed(origin, rejection.to_failure(&sql), Took::default(), None, None),
@@ -570,26 +573,4 @@ impl<'a> Ask<'a> {
             .map(|(entry, position)| convert::attempt(entry, *position))
             .collect()
     }
-}
-
-/// The plan before there is one.
-pub(crate) fn no_plan() -> Plan {
-    Plan {
-        intent: "data".to_owned(),
-        steps: Vec::new(),
-        keywords: Vec::new(),
-        measures: Vec::new(),
-        filters: Vec::new(),
-        time: Vec::new(),
-        grouping: Vec::new(),
-        order: Vec::new(),
-        limit: None,
-        assumptions: Vec::new(),
-        attributes: Vec::new(),
-    }
-}
-
-/// The selection before there is one.
-const fn no_selection() -> Selection {
-    Selection { tables: Vec::new(), joins: Vec::new(), attributes: Vec::new() }
 }

@@ -413,6 +413,12 @@ impl Domain {
         self.knowledge.settings().row_cap
     }
 
+    /// Drafts that a model writes for a question.
+    #[must_use]
+    pub fn candidates(&self) -> u32 {
+        self.knowledge.settings().candidates
+    }
+
     /// Time zone and first month of the fiscal year.
     #[must_use]
     pub fn calendar(&self) -> (&str, u8) {

@@ -164,6 +164,8 @@ pub(crate) struct Desk<'a> {
     /// What of them is curated, item by item.
     pub recalled: Vec<Recalled>,
     pub components: Vec<ComponentUse>,
+    /// Which of several drafts is being written, from 0: models are asked for another reply to the same request.
+    pub variant: u32,
     /// Whether a model is configured and wanted.
     pub model: bool,
     /// Set when the model could not be reached; it is not tried again in this ask.
@@ -243,7 +245,7 @@ impl Desk<'_> {
         request: &ModelRequest,
     ) -> Result<ModelOutcome, ModelError> {
         let call = match call_of(component, request, &self.blocks, &mut self.budget) {
-            Ok(call) => call,
+            Ok(call) => Call { variant: self.variant, ..call },
             Err(refusal) => return Ok(ModelOutcome::Failed(refusal)),
         };
         if self.down.is_some() {
@@ -361,6 +363,7 @@ pub(crate) fn call_of(
         },
         max_output_tokens: request.max_output_tokens,
         until: Some(budget.until),
+        variant: 0,
     })
 }
 

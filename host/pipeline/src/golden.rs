@@ -27,8 +27,8 @@ use crate::fault::Finished;
 use crate::host::{AskError, Host};
 use crate::observer::Grade;
 use crate::timeline::Recorder;
-use compare::{Comparison, compare};
 
+pub(crate) use compare::{Comparison, compare};
 pub use verdict::{Ended, Graded, Verdict};
 pub(crate) use withheld::Withheld;
 

@@ -387,6 +387,7 @@ impl Host {
             sent: Vec::new(),
             recalled: Vec::new(),
             components: Vec::new(),
+            variant: 0,
             model: self.models.available(),
             down: None,
         }

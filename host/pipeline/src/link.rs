@@ -4,7 +4,7 @@ use airlock_runtime::contract::linker::LinkInput;
 use airlock_runtime::contract::planner::PlanInput;
 use airlock_types::{Clock, DomainName, Question, TableRef};
 
-use crate::ask::no_plan;
+use crate::blank::no_plan;
 use crate::convert;
 use crate::drive::{Linked, Planned};
 use crate::host::{AskError, ContextError, Host};

@@ -33,6 +33,8 @@ pub const TABLES: usize = 5_000;
 pub const COLUMNS: usize = 1_600;
 /// Columns listed under `samples` or `values`.
 pub const EGRESS_COLUMNS: usize = 5_000;
+/// Drafts of one question: each costs a call of the model and a statement.
+pub const CANDIDATES: i64 = 5;
 /// Functions a domain allows.
 pub const FUNCTIONS: usize = 200;
 /// Terms of the glossary.

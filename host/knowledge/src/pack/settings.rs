@@ -29,6 +29,8 @@ pub struct Settings {
     pub fiscal_year_start: u8,
     /// Rows an answer has at most.
     pub row_cap: u32,
+    /// Drafts that a model writes for a question, of which the one most agree with is chosen.
+    pub candidates: u32,
     /// Functions outside `pg_catalog` that SQL of this domain may call.
     pub allowed_functions: Vec<Located<PackFunction>>,
     /// What may leave the host for a model.
@@ -95,6 +97,7 @@ pub(crate) fn read(node: Node, findings: &Findings) -> Option<Settings> {
     }
     let fiscal_year_start = root.integer("fiscal_year_start", 1, 12);
     let row_cap = root.integer("row_cap", 1, limits::ROW_CAP);
+    let candidates = root.integer("candidates", 1, limits::CANDIDATES);
     let allowed_functions =
         root.sections("allowed_functions", limits::FUNCTIONS).into_iter().filter_map(read_function).collect();
     let egress = root.section("egress").map(read_egress).unwrap_or_default();
@@ -107,6 +110,7 @@ pub(crate) fn read(node: Node, findings: &Findings) -> Option<Settings> {
         time_zone: time_zone.map_or_else(|| "UTC".to_owned(), |zone| zone.value),
         fiscal_year_start: fiscal_year_start.and_then(|month| u8::try_from(month.value).ok()).unwrap_or(1),
         row_cap: row_cap.and_then(|cap| u32::try_from(cap.value).ok()).unwrap_or(200),
+        candidates: candidates.and_then(|count| u32::try_from(count.value).ok()).unwrap_or(1),
         allowed_functions,
         egress,
     })

@@ -18,7 +18,7 @@ pub(super) fn request(
         "model": prompt.model,
         "system": prompt.system,
         "messages": [{"role": "user", "content": prompt.user}],
-        "temperature": 0,
+        "temperature": prompt.temperature(),
         "max_tokens": prompt.max_output_tokens,
         "stream": prompt.stream,
     });

@@ -68,6 +68,18 @@ pub(crate) struct Prompt<'a> {
     pub json: bool,
     /// Ask for the reply in pieces.
     pub stream: bool,
+    /// Which of several replies.
+    pub variant: u32,
+}
+
+/// How freely further replies to the same request are drawn.
+const FREELY: f64 = 0.8;
+
+impl Prompt<'_> {
+    /// 0 for the likeliest reply.
+    fn temperature(&self) -> f64 {
+        if self.variant == 0 { 0.0 } else { FREELY }
+    }
 }
 
 /// A reply as it came.

@@ -20,9 +20,14 @@ pub(super) fn request(
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": prompt.user},
         ],
-        "temperature": 0,
+        "temperature": prompt.temperature(),
         "max_tokens": prompt.max_output_tokens,
     });
+    if prompt.variant > 0
+        && let Some(object) = body.as_object_mut()
+    {
+        object.insert("seed".to_owned(), json!(prompt.variant));
+    }
     if prompt.json
         && let Some(object) = body.as_object_mut()
     {

@@ -178,6 +178,7 @@ impl Review for Reviewer<'_> {
                 shape: Shape::Text,
                 max_output_tokens: Some(2_000),
                 until: Some(Instant::now() + REVIEW),
+                variant: 0,
             };
             match tokio::time::timeout(REVIEW, self.0.ask(&call)).await {
                 Ok(Ok(reply)) => Ok(reply.text),
