@@ -29,7 +29,7 @@ pub use curated::Curated;
 pub use degrade::{Degrade, DegradeError};
 pub use exposure::Exposure;
 pub use index::values::ValueHit;
-pub use index::vectors::{VectorError, Vectors};
+pub use index::vectors::{Text, VectorError, Vectors};
 pub use joins::{Join, JoinOrigin};
 pub use knowledge::Knowledge;
 pub use near::Nearby;

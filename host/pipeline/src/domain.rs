@@ -7,7 +7,7 @@ use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
 use airlock_knowledge::pack::{BoundPack, GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
 use airlock_knowledge::records::{Example, Lesson};
-use airlock_knowledge::store::{Content, Curation, ItemId, Learned};
+use airlock_knowledge::store::{Content, Curation, ItemId, Learned, LearnedVectors};
 use airlock_knowledge::{
     ColumnClass, Curated, Degrade, ExampleHit, Knowledge, LessonHit, Nearby, Pack, PackReport, PassageHit,
     TableHit, Vectors,
@@ -25,6 +25,8 @@ use crate::golden::Withheld;
 /// Values of one column that are indexed at most.
 const VALUES: u32 = 5_000;
 
+/// Learned items up to which vectors are made of them: as many as are compared one by one. With more, keywords find them.
+const EMBEDDED: usize = 3_000;
 /// Golden questions suggested to newcomers.
 const SUGGESTIONS: usize = 6;
 
@@ -68,6 +70,8 @@ pub struct Domain {
     degrade: Degrade,
     /// Vectors of what is known, where there is an embedder.
     vectors: Option<Arc<Vectors>>,
+    /// Vectors of what was learned, once they are made.
+    learned_vectors: Option<LearnedVectors>,
     /// The question at hand, with its vector.
     asked: Option<Arc<Asked>>,
     mark: ContentHash,
@@ -199,6 +203,7 @@ impl Domain {
             learned: None,
             degrade,
             vectors: None,
+            learned_vectors: None,
             asked: None,
             mark,
             values: read,
@@ -348,7 +353,7 @@ impl Domain {
     /// Verified examples near a question. Everything that shows examples takes them from here.
     pub(crate) fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
         let near = |k| match &self.learned {
-            Some(learned) if !learned.is_empty() => learned.examples(query, k),
+            Some(learned) if !learned.is_empty() => learned.examples(query, self.nearby_learned(query), k),
             _ => self.knowledge.examples_near(query, self.nearby(query), k),
         };
         let Some(withheld) = &self.withheld else { return near(k) };
@@ -361,7 +366,7 @@ impl Domain {
     /// Lessons near a question. Everything that shows lessons takes them from here.
     pub(crate) fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
         match &self.learned {
-            Some(learned) if !learned.is_empty() => learned.lessons(query, k),
+            Some(learned) if !learned.is_empty() => learned.lessons(query, self.nearby_learned(query), k),
             _ => self.knowledge.lessons_near(query, self.nearby(query), k),
         }
     }
@@ -394,6 +399,23 @@ impl Domain {
     /// Whether another has the very same knowledge in memory.
     pub(crate) fn knows_the_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.knowledge, &other.knowledge)
+    }
+
+    /// What was learned and has no vectors yet. More than [`EMBEDDED`] items have none: an index over them would be made anew
+    /// with each that is learned.
+    pub(crate) fn unembedded(&self) -> Option<&Learned> {
+        let learned = self.learned.as_ref().filter(|learned| (1..=EMBEDDED).contains(&learned.len()))?;
+        learned.vectors(self.learned_vectors.as_ref()).is_none().then_some(learned)
+    }
+
+    /// The same domain with vectors of what it learned.
+    pub(crate) fn with_learned_vectors(&self, vectors: LearnedVectors) -> Self {
+        Self { learned_vectors: Some(vectors), ..self.clone() }
+    }
+
+    fn nearby_learned<'a>(&'a self, query: &str) -> Option<Nearby<'a>> {
+        let vectors = self.learned.as_ref()?.vectors(self.learned_vectors.as_ref())?;
+        self.asked.as_ref()?.nearby(vectors, query)
     }
 
     fn nearby<'a>(&'a self, query: &str) -> Option<Nearby<'a>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_knowledge::near::Nearby;
-use airlock_knowledge::{VectorError, Vectors};
+use airlock_knowledge::{Text, VectorError, Vectors};
 use airlock_models::{EmbedError, Embedder, EmbedderHealth};
 use airlock_types::DomainName;
 use thiserror::Error;
@@ -16,6 +16,9 @@ use crate::refresh::Served;
 
 /// Time the embedding of a question may take before the ask goes on without.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What the vectors of what a domain learned are saved under, after its name: no domain has a dot in its own.
+const LEARNED: &str = ".learned";
 
 /// What an answer says that was found by keywords although an embedder is configured.
 pub(crate) const KEYWORDS_ALONE: &str =
@@ -72,15 +75,19 @@ impl Embedding {
 
     /// The vectors of everything a domain knows: saved ones, cached ones, and the rest made now.
     async fn vectors(&self, domain: &Domain) -> Result<Vectors, EmbeddingError> {
-        let texts = domain.knowledge().texts();
-        let (model, name) = (self.embedder.model(), domain.name().as_str());
-        if let Some(saved) = Vectors::saved(&self.folder, name, model, &texts) {
+        self.vectors_of(domain.name().as_str(), &domain.knowledge().texts()).await
+    }
+
+    /// The vectors of texts that are saved under a name.
+    async fn vectors_of(&self, name: &str, texts: &[Text]) -> Result<Vectors, EmbeddingError> {
+        let model = self.embedder.model();
+        if let Some(saved) = Vectors::saved(&self.folder, name, model, texts) {
             return Ok(saved);
         }
         let begun = Instant::now();
         let contents: Vec<String> = texts.iter().map(|text| text.text.clone()).collect();
         let made = self.embedder.texts(&contents).await?;
-        let vectors = Vectors::new(model, &texts, &made)?;
+        let vectors = Vectors::new(model, texts, &made)?;
         if let Err(error) = vectors.save(&self.folder, name) {
             tracing::warn!(domain = name, %error, "the vector index could not be saved and is made again at the next start");
         }
@@ -112,15 +119,19 @@ impl Served {
     async fn embed(&self, embedding: &Embedding) -> Result<(), EmbeddingError> {
         let _only = embedding.making.lock().await;
         let domain = self.now();
-        if domain.vectors().is_some() {
-            return Ok(());
+        if domain.vectors().is_none() {
+            let vectors = Arc::new(embedding.vectors(&domain).await?);
+            // Vectors are by place: they are only those of the very knowledge they were made of.
+            self.change(|now| {
+                let same = now.knows_the_same(&domain);
+                now.with_vectors(same.then(|| Arc::clone(&vectors)))
+            });
         }
-        let vectors = Arc::new(embedding.vectors(&domain).await?);
-        // Vectors are by place: they are only those of the very knowledge they were made of.
-        self.change(|now| {
-            let same = now.knows_the_same(&domain);
-            now.with_vectors(same.then(|| Arc::clone(&vectors)))
-        });
+        if let Some(learned) = domain.unembedded() {
+            let name = format!("{}{LEARNED}", domain.name());
+            let vectors = learned.embedded(embedding.vectors_of(&name, &learned.texts()).await?);
+            self.change(|now| now.with_learned_vectors(vectors.clone()));
+        }
         self.moments.vectors.is_now();
         Ok(())
     }
@@ -162,8 +173,9 @@ impl Host {
         question: &str,
     ) -> (Arc<Domain>, bool) {
         let Some(embedding) = &self.embedding else { return (domain, false) };
-        if domain.vectors().is_none() {
-            // Its knowledge changed, or the embedder was down. Nobody waits for it.
+        let missing = domain.vectors().is_none();
+        if missing || domain.unembedded().is_some() {
+            // Its knowledge changed, it learned, or the embedder was down. Nobody waits for it.
             if embedding.making.try_lock().is_ok() {
                 let (embedding, served) = (Arc::clone(embedding), Arc::clone(served));
                 tokio::spawn(async move {
@@ -172,6 +184,8 @@ impl Host {
                     }
                 });
             }
+        }
+        if missing {
             let down = matches!(embedding.embedder.health(), EmbedderHealth::Degraded(_));
             return (domain, down);
         }

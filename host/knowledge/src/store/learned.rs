@@ -13,9 +13,11 @@ use super::content::Content;
 use super::id::ItemId;
 use super::promote::{Curation, CurationState};
 use crate::curated::Curated;
-use crate::index::bm25f::{Bm25f, Match};
+use crate::index::bm25f::Bm25f;
 use crate::index::documents;
 use crate::index::query::Query;
+use crate::index::vectors::{Kind, Text, Vectors};
+use crate::near::{self, Fused, Nearby};
 use crate::records::{Example, ExampleHit, Lesson, LessonHit};
 
 /// Most hits of one call.
@@ -37,6 +39,13 @@ struct Shelf<T> {
 struct Index {
     examples: Shelf<Example>,
     lessons: Shelf<Lesson>,
+}
+
+/// Vectors of what was indexed. They are by place, and so count under the very index they were made of.
+#[derive(Clone)]
+pub struct LearnedVectors {
+    index: Arc<Index>,
+    vectors: Arc<Vectors>,
 }
 
 /// What a domain has curated, at a number of the store. Cheap to clone.
@@ -122,54 +131,84 @@ impl Learned {
         self.items.values().map(AsRef::as_ref)
     }
 
-    /// Verified examples whose questions are near, the pack's and the store's.
+    /// The texts of what is indexed, for an embedder.
     #[must_use]
-    pub fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {
+    pub fn texts(&self) -> Vec<Text> {
+        let mut texts = near::examples(self.index.examples.docs.iter().map(|doc| doc.thing.as_ref()));
+        texts.extend(near::lessons(self.index.lessons.docs.iter().map(|doc| doc.thing.as_ref())));
+        texts
+    }
+
+    /// The vectors of [`Learned::texts`], for what is indexed now.
+    #[must_use]
+    pub fn embedded(&self, vectors: Vectors) -> LearnedVectors {
+        LearnedVectors { index: Arc::clone(&self.index), vectors: Arc::new(vectors) }
+    }
+
+    /// The vectors, if they are of what is indexed now.
+    #[must_use]
+    pub fn vectors<'a>(&self, made: Option<&'a LearnedVectors>) -> Option<&'a Vectors> {
+        made.filter(|made| Arc::ptr_eq(&made.index, &self.index)).map(|made| made.vectors.as_ref())
+    }
+
+    /// Verified examples whose questions are near, the pack's and the store's: by keywords, and by vectors where there are any.
+    #[must_use]
+    pub fn examples(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<ExampleHit> {
         let query = Query::new(query);
-        let found = self.found(&self.index.examples, &query, k.min(HITS));
+        let found = self.found(Kind::Example, &self.index.examples, &query, nearby, k.min(HITS));
         found
             .into_iter()
             .map(|(example, found)| ExampleHit {
                 example,
-                score: f64::from(found.score),
-                matched: found.words(&query),
+                score: found.score,
+                matched: found.keywords.map_or_else(Vec::new, |found| found.words(&query)),
             })
             .collect()
     }
 
     /// Lessons that are near, the pack's and the store's.
     #[must_use]
-    pub fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
+    pub fn lessons(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<LessonHit> {
         let query = Query::new(query);
-        let found = self.found(&self.index.lessons, &query, k.min(HITS));
+        let found = self.found(Kind::Lesson, &self.index.lessons, &query, nearby, k.min(HITS));
         found
             .into_iter()
             .map(|(lesson, found)| LessonHit {
                 lesson,
-                score: f64::from(found.score),
-                matched: found.words(&query),
+                score: found.score,
+                matched: found.keywords.map_or_else(Vec::new, |found| found.words(&query)),
             })
             .collect()
     }
 
     /// The best that are still what they were indexed as.
-    fn found<T>(&self, shelf: &Shelf<T>, query: &Query<'_>, k: usize) -> Vec<(Arc<T>, Match)> {
-        let current = |found: Match| {
-            let doc = shelf.docs.get(found.document)?;
+    fn found<T>(
+        &self,
+        kind: Kind,
+        shelf: &Shelf<T>,
+        query: &Query<'_>,
+        nearby: Option<Nearby<'_>>,
+        k: usize,
+    ) -> Vec<(Arc<T>, Fused)> {
+        let current = |found: Fused| {
+            let doc = shelf.docs.get(found.place)?;
             let current = match doc.item {
                 None => true,
                 Some((id, hash)) => self.items.get(&id).is_some_and(|item| item.hash == hash),
             };
             current.then(|| (Arc::clone(&doc.thing), found))
         };
-        let few = shelf.index.best(query, k + SPARE);
-        let all = few.len() < k + SPARE;
-        let found: Vec<_> = few.into_iter().filter_map(current).take(k).collect();
+        let ranked = |keywords| near::fused(kind, keywords, nearby).into_iter();
+        // A ranking that is fused with another counts places far down.
+        let wanted = SPARE + if nearby.is_some() { HITS } else { k };
+        let few = shelf.index.best(query, wanted);
+        let all = few.len() < wanted;
+        let found: Vec<_> = ranked(few).filter_map(current).take(k).collect();
         if found.len() == k || all {
             return found;
         }
         // Much of what is near left service since the index was made.
-        shelf.index.search(query).into_iter().filter_map(current).take(k).collect()
+        ranked(shelf.index.search(query)).filter_map(current).take(k).collect()
     }
 }
 
@@ -251,7 +290,35 @@ mod tests {
     }
 
     fn questions(learned: &Learned) -> Vec<String> {
-        learned.examples("overdue invoices", 9).into_iter().map(|hit| hit.example.question.clone()).collect()
+        learned
+            .examples("overdue invoices", None, 9)
+            .into_iter()
+            .map(|hit| hit.example.question.clone())
+            .collect()
+    }
+
+    #[test]
+    fn vectors_find_what_no_word_does_and_count_under_their_own_index_alone() {
+        let pack = Curated::default();
+        let (one, two) = (ItemId::now(), ItemId::now());
+        let items = vec![
+            item(one, "overdue invoices", CurationState::Active),
+            item(two, "red bicycles", CurationState::Active),
+        ];
+        let learned = Learned::new(1, items, &pack, |_| true);
+        assert_eq!(learned.texts().len(), 2);
+        let vectors = Vectors::new("m", &learned.texts(), &[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
+        let made = learned.embedded(vectors);
+        let near = |learned: &Learned| -> Vec<String> {
+            let nearby =
+                learned.vectors(Some(&made)).map(|vectors| Nearby { vectors, question: &[0.9, 0.1] });
+            let hits = learned.examples("unpaid bills", nearby, 1);
+            hits.into_iter().map(|hit| hit.example.question.clone()).collect()
+        };
+        assert_eq!(near(&learned), ["overdue invoices"]);
+        // Gone from the store, it is not found; under another index the vectors do not count.
+        assert_eq!(near(&learned.updated(2, &[one].into(), Vec::new())), ["red bicycles"]);
+        assert!(near(&learned.reindexed(&pack, |_| true)).is_empty());
     }
 
     #[test]

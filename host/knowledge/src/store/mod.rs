@@ -53,7 +53,7 @@ pub use error::StoreError;
 pub use follow::Followed;
 pub use id::ItemId;
 pub use janitor::{Aged, Janitor};
-pub use learned::Learned;
+pub use learned::{Learned, LearnedVectors};
 pub use log::{Feedback, FeedbackVerdict, Log, Signal, SignalTool, Use, UseEvent};
 pub use migrate::Migrated;
 pub use ops::{KeyIdentity, KeyRow, NewKey, Ops, SessionRow};

@@ -29,7 +29,7 @@ async fn whole(store: &Store) -> Learned {
 }
 
 fn found(learned: &Learned, query: &str) -> Vec<String> {
-    learned.examples(query, 9).iter().map(|hit| hit.example.sql.clone()).collect()
+    learned.examples(query, None, 9).iter().map(|hit| hit.example.sql.clone()).collect()
 }
 
 #[tokio::test]
