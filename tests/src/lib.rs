@@ -194,6 +194,12 @@ impl Airlock {
         child.wait_with_output().unwrap()
     }
 
+    /// Its process id.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Process id of its private PostgreSQL.
     #[must_use]
     pub fn postmaster(&self) -> u32 {

@@ -1,4 +1,5 @@
-//! What every measurement over the public corpora needs first: the corpora, what is built, and the program that measures.
+//! What every measurement needs first: what is built, the program that measures, and the public corpora where it is over
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -22,7 +23,7 @@ pub struct Corpora {
 
 /// A program that measures, or how the command ends without one.
 pub enum Measure {
-    /// Built, and told where the corpora are by `AIRLOCK_CORPORA`.
+    /// Built, and told by `AIRLOCK_CORPORA` where the corpora are, if it is over them.
     Ready(Command),
     /// Nothing is measured: there are no corpora, or something that is needed is missing. It was told.
     Over(ExitCode),
@@ -41,19 +42,32 @@ impl Corpora {
             eprintln!("SKIPPED: there is no {}: name the corpora with --corpora", missing.display());
             return Ok(Measure::Over(ExitCode::SUCCESS));
         }
-        if !prepare(&workspace, self.obtain)? {
-            return Ok(Measure::Over(ExitCode::FAILURE));
-        }
-        let step =
-            Step::begin("build the binary and the measurement", "minutes the first time, seconds later");
-        let arguments = ["build", "--workspace", "--bin", "airlock", "--bin", program];
-        if !workspace.cargo().args(arguments).status()?.success() {
-            bail!("it did not build");
-        }
-        step.done();
-        let mut command = Command::new(workspace.target.join(Path::new("debug").join(program)));
-        forget_cargo_run(&mut command);
-        command.env("AIRLOCK_CORPORA", std::path::absolute(corpora)?);
-        Ok(Measure::Ready(command))
+        Ok(match built(program, self.obtain)? {
+            Measure::Ready(mut command) => {
+                command.env("AIRLOCK_CORPORA", std::path::absolute(corpora)?);
+                Measure::Ready(command)
+            }
+            over => over,
+        })
     }
+}
+
+/// Builds what is not built, `program` of the tests' crate among it.
+///
+/// # Errors
+/// When the workspace is not found or does not build.
+pub fn built(program: &str, obtain: Obtain) -> Result<Measure> {
+    let workspace = Workspace::find()?;
+    if !prepare(&workspace, obtain)? {
+        return Ok(Measure::Over(ExitCode::FAILURE));
+    }
+    let step = Step::begin("build the binary and the measurement", "minutes the first time, seconds later");
+    let arguments = ["build", "--workspace", "--bin", "airlock", "--bin", program];
+    if !workspace.cargo().args(arguments).status()?.success() {
+        bail!("it did not build");
+    }
+    step.done();
+    let mut command = Command::new(workspace.target.join(Path::new("debug").join(program)));
+    forget_cargo_run(&mut command);
+    Ok(Measure::Ready(command))
 }

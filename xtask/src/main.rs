@@ -20,6 +20,7 @@ mod model;
 mod plugins;
 mod preflight;
 mod progress;
+mod service_bench;
 mod suite;
 mod tidy;
 mod wasm;
@@ -65,6 +66,8 @@ enum Command {
     RecallBench(learning_strength::RecallBench),
     /// A process that learns killed at random, and what it leaves in the store.
     KillLearning(learning_strength::KillLearning),
+    /// How many asks a second one host answers, how long they take, and its memory.
+    ServiceBench(service_bench::ServiceBench),
     /// The evaluation databases as schemas of one, and a pack over them.
     EvalData(eval_data::EvalData),
     /// The embedding model of the demo, fetched and checked.
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::LearningBench(command) => command.run(),
         Command::RecallBench(command) => command.run(),
         Command::KillLearning(command) => command.run(),
+        Command::ServiceBench(command) => command.run(),
         Command::EvalData(command) => command.run(),
         Command::Model(command) => command.run(),
     };
