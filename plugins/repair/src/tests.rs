@@ -31,6 +31,9 @@ fn shop() -> Recorded {
             ("qty", "integer"),
         ]))
         .table(table("old_stock").dead().columns(&[("prod_id", "bigint")]))
+        .join("bill_items.bill_id", "bills.bill_id")
+        .join("bill_items.prod_id", "products.prod_id")
+        .join("bills.cust_id", "customers.cust_id")
 }
 
 /// An input whose failure points at `>` in the text, which is taken out.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use airlock_plugin_sdk::{Host, words};
 
 use super::grouping::output;
-use super::{functions, keywords, tables};
+use super::{functions, keywords, repeated, tables};
 use crate::block::{Block, Clause, blocks};
 use crate::case::{Case, Proposal, Reference, Relation};
 use crate::edit::{Edit, apply};
@@ -188,6 +188,9 @@ fn elsewhere(
     reference: &Reference,
     wanted: &str,
 ) -> Option<Proposal> {
+    if repeated::counted_again(case, block, only, reference) {
+        return None;
+    }
     let reason = "Of the tables the query reads, only this one has the column.";
     let proposal = replace(case, block, reference, only.source.visible(), wanted, reason)?;
     // A condition between two tables is no condition on one of them.

@@ -115,6 +115,32 @@ fn unknown_columns_are_found_in_scope() {
             "SELECT >b.city FROM bills b JOIN customers c ON c.cust_id = b.cust_id",
             Some("SELECT c.city FROM bills b JOIN customers c ON c.cust_id = b.cust_id"),
         ),
+        // The other table has it, but its rows are there once for each item: their sum would be too much.
+        (
+            "unknown_column",
+            "column i.total_amt does not exist",
+            "SELECT sum(>i.total_amt) FROM bills b JOIN bill_items i ON i.bill_id = b.bill_id",
+            None,
+        ),
+        (
+            "unknown_column",
+            "column i.total_amt does not exist",
+            "SELECT max(>i.total_amt) FROM bills b JOIN bill_items i ON i.bill_id = b.bill_id",
+            Some("SELECT max(b.total_amt) FROM bills b JOIN bill_items i ON i.bill_id = b.bill_id"),
+        ),
+        // Each item is there once, whatever it is joined to.
+        (
+            "unknown_column",
+            "column b.qty does not exist",
+            "SELECT sum(>b.qty) FROM bills b JOIN bill_items i ON i.bill_id = b.bill_id",
+            Some("SELECT sum(i.qty) FROM bills b JOIN bill_items i ON i.bill_id = b.bill_id"),
+        ),
+        (
+            "unknown_column",
+            "column c.total_amt does not exist",
+            "SELECT c.city, avg(>c.total_amt) FROM bills b JOIN customers c ON c.cust_id = b.cust_id GROUP BY 1",
+            Some("SELECT c.city, avg(b.total_amt) FROM bills b JOIN customers c ON c.cust_id = b.cust_id GROUP BY 1"),
+        ),
         // The other table has it, but then nothing would join the two.
         (
             "unknown_column",
