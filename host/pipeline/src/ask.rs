@@ -1,7 +1,7 @@
 //! The state machine of one ask: plan, link, draft, check, review, run, inspect, answer or repair, and five endings.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use airlock_database::{ResultSet, RunOptions, Timed};
 use airlock_gate::Approved;
@@ -24,8 +24,8 @@ use crate::fault::{Fault, Finished};
 use crate::inspect::{self, Inspection};
 use crate::progress::Progress;
 use crate::record::Ending;
-use crate::took::Took;
 use crate::timeline::Doing;
+use crate::took::Took;
 
 /// Texts that may be offered as the answer to one question.
 pub const ATTEMPTS: u32 = 3;
@@ -292,7 +292,7 @@ impl<'a> Ask<'a> {
                 // The generator cannot do without a model; the composer can.
                 Err(_) if self.desk.down.is_some() => {
                     (self.desk.drive(Composing(input.clone())).await?, "composer")
-                },
+                }
                 Err(fault) => return Err(fault),
             }
         } else {
@@ -337,8 +337,7 @@ impl<'a> Ask<'a> {
         let attempt = self.attempt() + 1;
         self.desk.books.draft(origin, &sql);
         self.desk.reporter.tell(Progress::Drafted { attempt, origin: origin.to_owned(), sql: sql.clone() });
-        let mark =
-            self.desk.timeline.open(|| Doing::Gate { attempt: Some(attempt), rejected: None });
+        let mark = self.desk.timeline.open(|| Doing::Gate { attempt: Some(attempt), rejected: None });
         let verdict = self.domain.gate().check(&sql);
         self.desk.timeline.checked(mark, &verdict);
         let canonical = airlock_gate::canonical(&sql).unwrap_or_else(|_| sql.clone());

@@ -79,7 +79,9 @@ pub enum AskError {
     #[error("follow_up_of: the ask {0} is not known here, or too old; ask the whole question")]
     UnknownAsk(AskId),
     /// The ask to follow may be in the store.
-    #[error("follow_up_of: conversations cannot be read because the knowledge store is away: ask the whole question")]
+    #[error(
+        "follow_up_of: conversations cannot be read because the knowledge store is away: ask the whole question"
+    )]
     ConversationsAway,
     /// Too many asks at once.
     #[error("the host is busy with {0} questions: ask again in a moment")]

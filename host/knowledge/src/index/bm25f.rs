@@ -298,8 +298,8 @@ impl Bm25f {
             .flatten()
             .filter(|(known, _)| {
                 let other = known.chars().count();
-                let begins =
-                    other >= FUZZY_PREFIX && (known.starts_with(unknown) || unknown.starts_with(known.as_str()));
+                let begins = other >= FUZZY_PREFIX
+                    && (known.starts_with(unknown) || unknown.starts_with(known.as_str()));
                 begins || (other.abs_diff(length) <= 1 && strsim::osa_distance(known, unknown) == 1)
             })
             .map(|(_, stem)| (stem.as_str(), FUZZY))

@@ -63,12 +63,12 @@ pub use promote::{
     NewCurated, OneHost, Order, Pass, Promote,
 };
 pub use recall::{Change, Recall};
-pub use turns::{PastTurn, Turn};
 pub use report::{AskedRow, DecisionRow, FeedbackRow, Report, SignalRow, UseCounts};
 pub use rows::{Kind, Origin};
 pub use snapshots::TakenSnapshot;
 pub use stats::{ModelDay, Named, Part, Stats, Tally};
 pub use trend::{RULE as TREND_RULE, Rise, Trend, TrendState, Window};
+pub use turns::{PastTurn, Turn};
 
 use pool::Pool;
 

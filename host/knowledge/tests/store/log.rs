@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use airlock_knowledge::store::{
-    Aged, AskRow, Feedback, FeedbackVerdict, ItemId, KeyIdentity, LogLine, NewKey, SessionRow,
-    Signal, SignalTool, StoreError, Turn, Use, UseEvent,
+    Aged, AskRow, Feedback, FeedbackVerdict, ItemId, KeyIdentity, LogLine, NewKey, SessionRow, Signal,
+    SignalTool, StoreError, Turn, Use, UseEvent,
 };
 use airlock_types::ask::Mode;
 use airlock_types::{Answer, AskId, ContentHash};

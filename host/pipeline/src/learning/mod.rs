@@ -17,9 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use airlock_knowledge::store::{
-    Distill, Ingested, ItemId, NewCandidate, Origin, StoreError, Use, UseEvent,
-};
+use airlock_knowledge::store::{Distill, Ingested, ItemId, NewCandidate, Origin, StoreError, Use, UseEvent};
 use airlock_models::{Models, Role};
 use airlock_runtime::{Component, Runtime, Stage};
 use airlock_types::{Answer, AnswerKind, AskRequest, Clock, DomainName, Mode, Outcome};
@@ -34,8 +32,8 @@ use crate::services::DomainServices;
 
 pub use decay::{DecayOptions, DecayReport, Outdated, decay, superseded};
 pub use feedback::{FeedbackError, Judgement, Recorded};
-pub use mine::{MineReport, Pattern, PatternKind, mine};
 pub use gate::{GateMode, GateOptions, PassError, PassReport, Rate};
+pub use mine::{MineReport, Pattern, PatternKind, mine};
 pub(crate) use own_sql::OwnSql;
 pub use propose::Unfit;
 pub use replay::ReplayLimits;

@@ -139,7 +139,9 @@ fn unknown_columns_are_found_in_scope() {
             "unknown_column",
             "column c.total_amt does not exist",
             "SELECT c.city, avg(>c.total_amt) FROM bills b JOIN customers c ON c.cust_id = b.cust_id GROUP BY 1",
-            Some("SELECT c.city, avg(b.total_amt) FROM bills b JOIN customers c ON c.cust_id = b.cust_id GROUP BY 1"),
+            Some(
+                "SELECT c.city, avg(b.total_amt) FROM bills b JOIN customers c ON c.cust_id = b.cust_id GROUP BY 1",
+            ),
         ),
         // The other table has it, but then nothing would join the two.
         (
