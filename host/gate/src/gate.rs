@@ -143,7 +143,10 @@ mod tests {
     #[test]
     fn no_literal_is_left() {
         for (text, want) in [
-            ("select a -- secret\nfrom t where b = 'secret' and c in (1, 2.5)", "SELECT a FROM t WHERE b = $1 AND c IN ($2, $3)"),
+            (
+                "select a -- secret\nfrom t where b = 'secret' and c in (1, 2.5)",
+                "SELECT a FROM t WHERE b = $1 AND c IN ($2, $3)",
+            ),
             ("SELECT date '2026-01-01', $$secret$$", "SELECT $1::date, $2"),
             ("SELECT a FROM t LIMIT 7", "SELECT a FROM t LIMIT $1"),
         ] {

@@ -63,6 +63,7 @@ fn call() -> Call {
         shape: Shape::Sql,
         max_output_tokens: None,
         until: None,
+        variant: 0,
     }
 }
 

@@ -93,10 +93,11 @@ impl Host {
         };
         match &ran {
             Ok(_) => used("answered", None),
-            Err(error) => match error.failure() {
-                Some(failure) => used(if checked.is_ok() { "failed" } else { "rejected" }, Some(failure)),
-                None => {}
-            },
+            Err(error) => {
+                if let Some(failure) = error.failure() {
+                    used(if checked.is_ok() { "failed" } else { "rejected" }, Some(failure));
+                }
+            }
         }
         let (rows, duration_ms, mut warnings) = ran?;
         warnings.extend(self.drift_warnings(&domain, &tables_used));

@@ -58,7 +58,8 @@ pub async fn host_with_store(config: &Config, purpose: Purpose) -> anyhow::Resul
     drift::begin(&host, &open, config, purpose).await;
     let journal = Journal::new(store.log(), config.log.journal());
     let learning = Learning::new(store.distill(), config.learning);
-    let host = host.with_store(recall).with_learning(learning).with_journal(journal).with_conversations(store.ops());
+    let host =
+        host.with_store(recall).with_learning(learning).with_journal(journal).with_conversations(store.ops());
     Ok((host, open))
 }
 

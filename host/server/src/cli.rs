@@ -37,7 +37,14 @@ pub struct Cli {
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// How log lines are written to stderr.
-    #[arg(long, global = true, value_name = "FORMAT", env = "AIRLOCK_LOG_FORMAT", value_enum, default_value_t)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        env = "AIRLOCK_LOG_FORMAT",
+        value_enum,
+        default_value_t
+    )]
     pub log_format: LogFormat,
     /// Instead of doing anything, print the configuration in force: every key, its value, where that came from; secrets
     /// are masked.

@@ -5,8 +5,8 @@ mod boot;
 mod cli;
 mod commands;
 mod config;
-mod drift;
 mod curation;
+mod drift;
 mod exit;
 mod http;
 mod mcp;
@@ -17,8 +17,8 @@ mod retention;
 mod service;
 mod store;
 mod telemetry;
-mod verdict;
 mod upkeep;
+mod verdict;
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
 //! What every surface of a running server works with: the host, its store, the operators' desk, the configuration.
 
 pub mod describe;
-pub mod records;
 pub mod reach;
+pub mod records;
 
 use std::sync::Arc;
 

@@ -78,7 +78,7 @@ fn recall() {
     for seed in 0..QUESTIONS {
         let question = text(seed + 9_000_000, 8);
         let begun = Instant::now();
-        found += learned.lessons(&question, 6).len() + learned.examples(&question, 4).len();
+        found += learned.lessons(&question, None, 6).len() + learned.examples(&question, None, 4).len();
         times.push(begun.elapsed());
     }
     times.sort();

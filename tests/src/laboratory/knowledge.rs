@@ -7,7 +7,7 @@ use airlock_database::{ConnectionString, DatabaseError, Source, SourceConfig};
 use airlock_knowledge::Pack;
 use airlock_knowledge::store::{Access, Dial, DialError, Dialling, Duty, Line, Notice, Store};
 use airlock_models::{Models, ModelsConfig};
-use airlock_pipeline::{Journal, JournalOptions, Domain, Host, HostOptions, Learning, LearningOptions};
+use airlock_pipeline::{Domain, Host, HostOptions, Journal, JournalOptions, Learning, LearningOptions};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig};
 use airlock_setup::store::{StorePlace, StorePlan, StoreServer};
 

@@ -126,10 +126,10 @@ impl<K: Kept> Ring<K> {
         // Whoever comes with the same credential meanwhile waits for the same answer.
         let mut slot = slot.lock().await;
         let within = |since: Option<Instant>, time| since.is_some_and(|at| now.duration_since(at) < time);
-        if within(slot.asked, FRESH) {
-            if let Some((_, holder)) = &slot.vouched {
-                return Ok(Some(Arc::clone(holder)).filter(|holder| holder.is_in_force(Timestamp::now())));
-            }
+        if within(slot.asked, FRESH)
+            && let Some((_, holder)) = &slot.vouched
+        {
+            return Ok(Some(Arc::clone(holder)).filter(|holder| holder.is_in_force(Timestamp::now())));
         }
         let said = kept.holder(credential).await;
         slot.asked = Some(now);

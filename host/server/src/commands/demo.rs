@@ -60,9 +60,10 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
         }
     };
     let exit = match ended {
-        Ok(Shown::Serving { bound, service, operator, following }) => {
+        Ok(Shown::Serving(shop)) => {
+            let Shop { bound, service, operator, following } = *shop;
             let telemetry = service.telemetry.clone();
-            until_stopped(bound, *service, operator).await;
+            until_stopped(bound, service, operator).await;
             telemetry.settled().await;
             drop(following);
             Ok(Exit::Done)
@@ -79,7 +80,15 @@ enum Shown {
     /// Nothing: it was to be shown once, or a signal came first.
     Over(Exit),
     /// The page.
-    Serving { bound: http::Bound, service: Box<Service>, operator: Operator, following: Option<Following> },
+    Serving(Box<Shop>),
+}
+
+/// A demo that serves.
+struct Shop {
+    bound: http::Bound,
+    service: Service,
+    operator: Operator,
+    following: Option<Following>,
 }
 
 async fn show(
@@ -158,8 +167,8 @@ async fn show(
     let following = host.follow_store();
     let (store, desk) = (store.store().cloned(), operator.desk());
     let config = Arc::new(config);
-    let service = Box::new(Service { host, store, desk, config, upkeep: Arc::default(), telemetry });
-    Ok(Shown::Serving { operator, bound, service, following })
+    let service = Service { host, store, desk, config, upkeep: Arc::default(), telemetry };
+    Ok(Shown::Serving(Box::new(Shop { bound, service, operator, following })))
 }
 
 /// The first golden question that has an answer.

@@ -15,8 +15,8 @@ mod golden;
 mod key;
 mod knowledge;
 mod lessons;
-mod mcp;
 mod log;
+mod mcp;
 mod mine;
 mod plugin;
 mod replay;
@@ -26,8 +26,8 @@ mod setup_store;
 mod stats;
 
 use crate::cli::{Cli, Command};
-use crate::config::shown::{self, Shown};
 use crate::config::Config;
+use crate::config::shown::{self, Shown};
 use crate::exit::{Exit, usage};
 use crate::output;
 

@@ -40,7 +40,7 @@ pub const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const UNKNOWN_KEYS: u32 = 20;
 
 /// Who may come in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccessSettings {
     /// Certificate chain and key, both PEM.
     pub tls: Option<TlsFiles>,
@@ -70,18 +70,6 @@ pub struct Limits {
     pub requests_per_minute: Option<NonZeroU32>,
     /// Keys of one address in a minute that this host has not seen to be good: what comes after has to wait.
     pub unknown_keys_per_minute: NonZeroU32,
-}
-
-impl Default for AccessSettings {
-    fn default() -> Self {
-        Self {
-            tls: None,
-            behind_tls_proxy: false,
-            names: Vec::new(),
-            require_key: None,
-            limits: Limits::default(),
-        }
-    }
 }
 
 impl Default for Limits {

@@ -158,5 +158,11 @@ fn router(service: Service, door: guard::Door) -> Router {
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(axum::middleware::from_fn_with_state(time, request::identify))
         .layer(axum::middleware::from_fn_with_state(metrics, telemetry::count))
-        .with_state(App { service, last: health::LastReport::default(), watched: Watched::default(), door, summaries: evals::Summaries::default() })
+        .with_state(App {
+            service,
+            last: health::LastReport::default(),
+            watched: Watched::default(),
+            door,
+            summaries: evals::Summaries::default(),
+        })
 }

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::problem::Problem;
+use crate::access::{Caller, Denied, Scope};
 use crate::service::describe::{summary, table};
+use crate::service::reach;
 
 /// Query of `/api/schema`.
 #[derive(Deserialize, IntoParams)]
@@ -23,10 +25,20 @@ pub struct Which {
     domain: Option<DomainName>,
 }
 
-/// The domains, a summary each.
+/// Whoever may ask may see what can be asked about.
+fn may_look(caller: &Caller) -> Result<(), Denied> {
+    if caller.has(Scope::Ask) { Ok(()) } else { caller.may(Scope::Read) }
+}
+
+/// The domains that the caller sees, a summary each.
+///
+/// # Errors
+/// When the caller may neither ask nor read.
 #[utoipa::path(get, path = "/api/domains", tag = "schema", responses((status = 200, body = Value)))]
-pub async fn domains(State(host): State<Arc<Host>>) -> Json<Value> {
-    Json(json!({"domains": host.domains().map(|domain| summary(&domain)).collect::<Vec<_>>()}))
+pub async fn domains(State(host): State<Arc<Host>>, caller: Caller) -> Result<Json<Value>, Problem> {
+    may_look(&caller)?;
+    let seen: Vec<Value> = reach::domains(&host, &caller).map(|domain| summary(&domain)).collect();
+    Ok(Json(json!({"domains": seen})))
 }
 
 /// One domain's relations with their notes.
@@ -36,10 +48,12 @@ pub async fn domains(State(host): State<Arc<Host>>) -> Json<Value> {
 #[utoipa::path(get, path = "/api/schema", tag = "schema", params(Which), responses((status = 200, body = Value)))]
 pub async fn schema(
     State(host): State<Arc<Host>>,
+    caller: Caller,
     which: Result<Query<Which>, QueryRejection>,
 ) -> Result<Json<Value>, Problem> {
+    may_look(&caller)?;
     let Query(which) = which?;
-    let domain = host.domain(which.domain.as_ref())?;
+    let domain = reach::domain(&host, &caller, which.domain.as_ref())?;
     let settings = domain.knowledge().settings();
     let tables: Vec<Value> = domain.knowledge().views().iter().map(|view| table(&domain, view)).collect();
     Ok(Json(json!({

@@ -37,12 +37,10 @@ impl Listener {
         };
         let working = work(Reporter::to(sender));
         let (mut telling, mut working) = (std::pin::pin!(telling), std::pin::pin!(working));
-        let done = loop {
-            tokio::select! {
-                done = &mut working => break done,
-                // It ends when the work has let go of the sender, which it does before it is done at the latest.
-                () = &mut telling => return working.await,
-            }
+        let done = tokio::select! {
+            done = &mut working => done,
+            // It ends when the work has let go of the sender, which it does before it is done at the latest.
+            () = &mut telling => return working.await,
         };
         let _ = tokio::time::timeout(LAST, telling).await;
         done
