@@ -177,7 +177,7 @@ pub async fn look(config: &Config, open: &OpenStore, packs: Vec<Pack>) -> anyhow
 pub fn in_words(drift: &DomainDrift) -> String {
     let Some(since) = drift.since else {
         return format!(
-            "{}: there is no snapshot to tell drift against; `airlock domain load` takes one, and so does `--accept`",
+            "{}: there is no snapshot to tell drift against; `airlock serve` takes one when it starts, and so does `--accept`",
             drift.domain
         );
     };

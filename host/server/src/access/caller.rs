@@ -74,6 +74,11 @@ impl Caller {
         self.domains.is_empty()
     }
 
+    /// Whether there are domains that are not theirs to see.
+    pub fn is_bound(&self) -> bool {
+        !self.domains.is_empty()
+    }
+
     /// Whether a domain is theirs to see.
     pub fn sees(&self, domain: &DomainName) -> bool {
         self.domains.is_empty() || self.domains.contains(domain)

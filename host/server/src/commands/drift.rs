@@ -62,7 +62,7 @@ async fn tell(
     }
     if !unknown.is_empty() {
         return Err(usage(format!(
-            "there is no snapshot of {}: load it (`airlock domain load`), or take one (`airlock drift --accept`)",
+            "there is no snapshot of {}: `airlock serve` takes one when it starts, and so does `airlock drift --accept`",
             unknown.join(", ")
         )));
     }

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+use crate::access::Caller;
 use crate::service::Service;
 use crate::service::records::Watched;
 
@@ -51,6 +52,7 @@ pub struct LastReport(Arc<Mutex<Option<(Instant, Value)>>>);
 )]
 pub async fn health(
     State(service): State<Service>,
+    caller: Caller,
     State(last): State<LastReport>,
     State(watched): State<Watched>,
 ) -> (StatusCode, Json<Value>) {
@@ -67,13 +69,31 @@ pub async fn health(
                 // What is asked may have changed, and takes nothing out of service.
                 let trend = watched.trend(service.store.as_ref()).await;
                 report.insert("trend".to_owned(), json!(trend));
+                // Nor does a schema that is no longer the one that people wrote about: it is told with the answers, too.
+                report.insert("drift".to_owned(), json!(service.host.drift()));
             }
             *last = Some((Instant::now(), report.clone()));
             report
         }
     };
     let ok = report.get("ok").and_then(Value::as_bool).unwrap_or(false);
-    (if ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, Json(report))
+    (if ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, Json(seen(report, &caller)))
+}
+
+/// What of a report a caller may see who is bound to some domains: what is of the host, and of those domains what names them.
+/// Checks, components and the log of asks are told of all domains at once, and so not at all.
+fn seen(mut report: Value, caller: &Caller) -> Value {
+    const OF_ALL: [&str; 7] = ["checks", "components", "quarantined", "schedule", "recall", "log", "trend"];
+    let Some(fields) = report.as_object_mut().filter(|_| caller.is_bound()) else { return report };
+    fields.retain(|name, _| !OF_ALL.contains(&name.as_str()));
+    for value in fields.values_mut() {
+        let Some(entries) = value.as_array_mut() else { continue };
+        entries.retain(|entry| {
+            let name = entry.get("domain").unwrap_or(entry).as_str();
+            name.and_then(|name| name.parse().ok()).is_none_or(|name| caller.sees(&name))
+        });
+    }
+    report
 }
 
 /// The report that health and `airlock doctor` show.
@@ -141,4 +161,27 @@ pub async fn report(host: &Host) -> Value {
         "embedder": embedder,
         "checks": checks,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_pipeline::{Asker, Surface};
+
+    use super::*;
+
+    #[test]
+    fn who_is_bound_to_a_domain_reads_of_no_other() {
+        let report = json!({
+            "ok": true, "version": "1", "domains": ["shop", "fleet"], "checks": [{"name": "fleet: reads"}],
+            "sources": [{"domain": "shop", "orphans": 0}, {"domain": "fleet", "orphans": 0}],
+            "models": [{"role": "fast", "model": "m"}], "components": [{"stage": "domain", "domains": "fleet"}],
+        });
+        assert_eq!(seen(report.clone(), &Caller::local(Surface::Http)), report);
+        let shop = ["shop".parse().unwrap()].into();
+        let bound = Caller::with_key("k".to_owned(), Asker::local(Surface::Http), [].into(), shop);
+        let told = seen(report, &bound);
+        assert_eq!(told["domains"], json!(["shop"]));
+        assert_eq!(told["models"][0]["role"], "fast");
+        assert!(!told.to_string().contains("fleet"), "{told}");
+    }
 }
