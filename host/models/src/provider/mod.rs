@@ -77,8 +77,8 @@ const FREELY: f64 = 0.8;
 
 impl Prompt<'_> {
     /// 0 for the likeliest reply.
-    fn temperature(&self) -> f64 {
-        if self.variant == 0 { 0.0 } else { FREELY }
+    fn temperature(&self) -> serde_json::Value {
+        if self.variant == 0 { 0.into() } else { FREELY.into() }
     }
 }
 

@@ -151,7 +151,6 @@ pub(super) const CODES: &[Code] = &[
     ),
     code("timeout", "504", "The question was not answered within its deadline."),
     code("too-many-requests", "429", "This caller asks too often. Try again after `retry-after` seconds."),
-    code("too-many-sessions", "503", "Too many MCP sessions are open. End one, or try again later."),
     code("unavailable", "503", "Something that is needed is away. `detail` says what."),
     code("unfit", "422", "The content is not fit for what is to become of it. `detail` says why."),
     code(
@@ -166,11 +165,6 @@ pub(super) const CODES: &[Code] = &[
     ),
     code("unknown-item", "404", "There is no such example, lesson or golden case for this caller."),
     code("unknown-run", "404", "There is no evaluation run of this name."),
-    code(
-        "unknown-session",
-        "404",
-        "There is no such MCP session: it has ended, or is another caller's. Begin a new one.",
-    ),
     code("which-domain", "422", "The server has several domains and the request names none."),
 ];
 

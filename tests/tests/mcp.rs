@@ -1,0 +1,135 @@
+//! Agents over stdio: the protocol's own lines, the real binary, a real PostgreSQL.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use airlock_tests::{Airlock, binary};
+use serde_json::{Value, json};
+
+/// A session of `airlock mcp`.
+struct Session {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Session {
+    fn begin(airlock: &Airlock) -> Self {
+        let mut child = Command::new(binary())
+            .arg("mcp")
+            .env("AIRLOCK_CONFIG", airlock.data.path().join("airlock.toml"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut session = Self { child, to, from, last: 0 };
+        let hello = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        });
+        let said = session.ask("initialize", &hello);
+        assert!(
+            said["result"]["instructions"].as_str().is_some_and(|text| text.contains("airlock")),
+            "{said}"
+        );
+        session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        session
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// Asks and reads on until the reply; everything on stdout is the protocol's.
+    fn ask(&mut self, method: &str, parameters: &Value) -> Value {
+        self.last += 1;
+        let id = self.last;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        loop {
+            let mut line = String::new();
+            assert!(self.from.read_line(&mut line).unwrap() > 0, "it ended before it replied to {method}");
+            let said: Value =
+                serde_json::from_str(&line).unwrap_or_else(|_| panic!("not the protocol: {line}"));
+            if said["id"] == id {
+                return said;
+            }
+        }
+    }
+
+    /// Calls a tool: whether it is an error, its text, its structured content.
+    fn call(&mut self, tool: &str, arguments: &Value) -> (bool, String, Value) {
+        let said = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        let result = &said["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {said}"));
+        (result["isError"] == true, text.to_owned(), result["structuredContent"].clone())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        drop(self.to.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_looks_asks_and_runs_sql_over_stdio() {
+    let airlock = Airlock::demo().await;
+    tokio::task::block_in_place(|| {
+        let mut session = Session::begin(&airlock);
+        let tools = session.ask("tools/list", &json!({}))["result"]["tools"].clone();
+        let tools = tools.as_array().unwrap();
+        let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        for name in [
+            "list_tables",
+            "describe_table",
+            "sample_rows",
+            "run_query",
+            "ask",
+            "get_query_context",
+            "dry_run",
+        ] {
+            let tool = tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{names:?}"));
+            assert_eq!(tool["annotations"]["readOnlyHint"], true, "{name}");
+            assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
+        }
+        assert!(names.contains(&"feedback"), "{names:?}");
+        // Nothing that is trusted is decided here.
+        assert!(!names.iter().any(|name| name.contains("approve") || name.contains("promote")), "{names:?}");
+
+        for (tool, arguments, error, said) in [
+            ("list_tables", json!({}), false, "bills"),
+            ("describe_table", json!({"table": "bills"}), false, "bill_dt"),
+            ("sample_rows", json!({"table": "bills"}), false, "PAID"),
+            ("get_query_context", json!({"question": "How many bills?"}), false, "<<<tables"),
+            ("dry_run", json!({"sql": "SELECT nope FROM bills"}), false, "unknown-column"),
+            ("run_query", json!({"sql": "DELETE FROM bills"}), true, "not-a-query"),
+            ("run_query", json!({"sql": "SELECT pg_read_file('/etc/passwd')"}), true, "pg_read_file"),
+            ("run_query", json!({"sql": "SELECT 1", "domain": "nowhere"}), true, "hardware-shop"),
+            ("run_query", json!({"sq": "SELECT 1"}), true, "`sq`"),
+            ("run_query", json!({}), true, "sql"),
+            ("describe_table", json!({"table": "nothing"}), true, "nothing"),
+            ("ask", json!({"question": "What is the weather tomorrow?"}), false, "refused"),
+        ] {
+            let (failed, text, _) = session.call(tool, &arguments);
+            assert_eq!(failed, error, "{tool} {arguments}: {text}");
+            assert!(text.to_lowercase().contains(&said.to_lowercase()), "{tool} {arguments}: {text}");
+        }
+
+        let (_, _, answer) = session.call("ask", &json!({"question": "How many customers do we have?"}));
+        assert_eq!((&answer["outcome"], &answer["rows"]), (&json!("answered"), &json!([[60]])), "{answer}");
+        let (_, text, rows) =
+            session.call("run_query", &json!({"sql": "SELECT bill_id FROM bills", "max_rows": 3}));
+        assert_eq!((&rows["row_count"], &rows["truncated"]), (&json!(3), &json!(true)), "{rows}");
+        assert!(text.contains("more"), "{text}");
+
+        // When its client goes away it ends.
+        drop(session.to.take());
+        assert!(session.child.wait().unwrap().success());
+    });
+}
