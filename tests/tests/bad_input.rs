@@ -48,7 +48,7 @@ async fn bad_requests_are_named_and_lose_nothing() {
         assert_eq!((status, problem["code"].as_str()), (400, Some("malformed-json")), "{body:?}: {problem}");
     }
     let (status, problem) =
-        airlock.post_text(&format!("{{\"question\": \"{}\"}}", "x".repeat(200_000))).await;
+        airlock.post_text(&format!("{{\"question\": \"{}\"}}", "x".repeat(300_000))).await;
     assert_eq!((status, problem["code"].as_str()), (413, Some("body-too-large")));
     assert_eq!(airlock.get("/nothing").await.0, 404);
     assert_eq!(airlock.get("/api/ask").await.0, 405);
