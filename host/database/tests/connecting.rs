@@ -160,7 +160,7 @@ async fn each_way_to_fail_has_a_name() {
     held.clear();
     // The server lets connections go when it gets to it.
     while let Err(DatabaseError::TooManyConnections { .. }) = connect(&server.url("reader")).await {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
     // Several hosts: the first that answers and is what is wanted.

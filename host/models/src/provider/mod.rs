@@ -77,7 +77,7 @@ const FREELY: f64 = 0.8;
 
 impl Prompt<'_> {
     /// 0 for the likeliest reply.
-    fn temperature(&self) -> serde_json::Value {
+    fn temperature(&self) -> Value {
         if self.variant == 0 { 0.into() } else { FREELY.into() }
     }
 }
