@@ -72,6 +72,9 @@ pub enum AskError {
     /// None at all.
     #[error("this host serves no domain: load one with `airlock domain load`")]
     NoDomain,
+    /// None that the asker may see.
+    #[error("domain: none of the domains of this host is yours: use a key that is not bound to others")]
+    NoneOfYours,
     /// `now` is not a time.
     #[error("now: {0}")]
     Now(#[from] ClockError),

@@ -297,6 +297,7 @@ impl Host {
             models: &books.costs,
             surface: asker.surface.as_str(),
             record: record.as_deref(),
+            under_identity: asker.identity.is_some(),
         };
         let errors: Vec<String> = answer
             .history

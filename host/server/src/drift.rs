@@ -11,7 +11,7 @@ use airlock_knowledge::Pack;
 use airlock_knowledge::drift::Snapshot;
 use airlock_knowledge::store::{Content, Store, TakenSnapshot};
 use airlock_pipeline::{DomainDrift, Host};
-use airlock_types::{Catalogue, ContentHash};
+use airlock_types::Catalogue;
 use anyhow::Context;
 
 use crate::boot;
@@ -87,7 +87,7 @@ fn read_folder(folder: &Path) -> anyhow::Result<Vec<TakenSnapshot>> {
             .with_context(|| format!("the snapshot {} cannot be read", path.display()))?;
         match serde_json::from_str(&text) {
             Ok(taken) => found.push(taken),
-            // The next loading takes another.
+            // It is as good as none: a host that serves takes another.
             Err(error) => {
                 tracing::warn!(file = %path.display(), %error, "a snapshot is of another version or damaged")
             }
@@ -105,15 +105,18 @@ fn write(folder: &Path, taken: &TakenSnapshot) -> std::io::Result<()> {
 }
 
 /// Gives a host its snapshots. One that serves takes what is missing: of a domain that has none, or whose pack is another
-/// one than when it was taken, which somebody has just written against the schema of now.
+/// one than when it was taken. What drifted by then stays drift: a word changed in a note accepts no schema.
 pub async fn begin(host: &Host, open: &OpenStore, config: &Config, purpose: Purpose) {
     let shelf = Shelf::new(open.store(), config);
     let done = async {
-        let known: BTreeMap<_, ContentHash> =
-            shelf.read().await?.into_iter().map(|taken| (taken.domain, taken.pack)).collect();
+        let known: BTreeMap<_, TakenSnapshot> =
+            shelf.read().await?.into_iter().map(|taken| (taken.domain.clone(), taken)).collect();
         if purpose == Purpose::Serve {
             for domain in host.domains() {
-                if known.get(domain.name()) != Some(&domain.pack().hash) {
+                let stands = known.get(domain.name()).is_some_and(|taken| {
+                    taken.pack == domain.pack().hash || !taken.snapshot.drift(domain.catalogue()).is_empty()
+                });
+                if !stands {
                     shelf.take(domain.pack(), domain.catalogue(), "airlock serve").await?;
                 }
             }
@@ -214,6 +217,8 @@ pub fn in_words(drift: &DomainDrift) -> String {
 
 #[cfg(test)]
 mod tests {
+    use airlock_types::ContentHash;
+
     use super::*;
 
     #[test]

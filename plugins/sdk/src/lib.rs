@@ -31,6 +31,7 @@ mod guest;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod harness;
 mod host;
+mod joins;
 pub mod prompt;
 pub mod question;
 pub mod reply;

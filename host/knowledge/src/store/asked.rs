@@ -36,6 +36,8 @@ pub struct AskRow<'a> {
     pub surface: &'a str,
     /// What a replay needs, as a JSON text: inputs, recorded replies. Never rows.
     pub record: Option<&'a str>,
+    /// Whether it was answered to somebody in particular: nothing of it may become what everybody is told.
+    pub under_identity: bool,
 }
 
 /// What one model cost an ask.
@@ -125,6 +127,7 @@ fn ask_row(row: &AskRow<'_>) -> String {
         "tables_used": answer.tables_used,
         "degraded": answer.degraded,
         "surface": row.surface,
+        "under_identity": row.under_identity,
     }));
     // It is a text already, and the largest part.
     if let Some(record) = row.record
@@ -193,7 +196,7 @@ const ASK: &str = "id uuid, asked_at timestamptz, domain text, question text, mo
     attempts_used int, error_types text[], refused boolean, gave_up boolean, rows_returned bigint, truncated boolean,
     latency_ms bigint, tokens_input bigint, tokens_output bigint, cost_usd double precision, model text, models jsonb,
     trace_id text, components jsonb, lessons text[], examples text[], tables_used text[], degraded text, surface text,
-    record jsonb";
+    under_identity boolean, record jsonb";
 /// Columns of `signals`.
 const SIGNAL: &str =
     "id uuid, domain text, tool text, ask uuid, question text, sql text, tables text[], outcome text,

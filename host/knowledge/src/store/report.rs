@@ -96,6 +96,8 @@ pub struct AskedRow {
     pub lessons: Vec<String>,
     /// Examples that took part.
     pub examples: Vec<String>,
+    /// Whether it was answered to somebody in particular.
+    pub under_identity: bool,
 }
 
 /// A use of airlock.
@@ -161,7 +163,8 @@ impl Report {
     /// # Errors
     /// When the store does not answer.
     pub async fn asked(&self, ask: AskId) -> Result<Option<AskedRow>, StoreError> {
-        let query = "SELECT id, domain, question, final_sql, outcome, lessons, examples FROM airlock.asks WHERE id = $1";
+        let query = "SELECT id, domain, question, final_sql, outcome, lessons, examples, under_identity
+            FROM airlock.asks WHERE id = $1";
         let lease = self.pool.lease().await?;
         let row = lease.query_opt(query, &[&ItemId::from(ask)]).await.map_err(|error| lease.error(&error))?;
         row.map(|row| {
@@ -173,6 +176,7 @@ impl Report {
                 outcome: get(&row, "outcome")?,
                 lessons: get(&row, "lessons")?,
                 examples: get(&row, "examples")?,
+                under_identity: get(&row, "under_identity")?,
             })
         })
         .transpose()

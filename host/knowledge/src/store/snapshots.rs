@@ -26,7 +26,7 @@ pub struct TakenSnapshot {
 }
 
 impl Recall {
-    /// The snapshots of all domains.
+    /// The snapshots of all domains. One that this build cannot read is told in the log and is as good as none.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -34,20 +34,23 @@ impl Recall {
         let lease = self.pool().lease().await?;
         let query = "SELECT domain, content::text AS content, pack_hash, taken_at, taken_by FROM airlock.snapshots ORDER BY domain";
         let rows = lease.query(query, &[]).await.map_err(|error| lease.error(&error))?;
-        rows.iter()
-            .map(|row| {
-                let content: String = get(row, "content")?;
-                // One that this build cannot read is as good as none: the next loading takes another.
-                let snapshot = serde_json::from_str(&content).unwrap_or_default();
-                Ok(TakenSnapshot {
-                    domain: domain(row)?,
+        let mut snapshots = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let (domain, content): (_, String) = (domain(row)?, get(row, "content")?);
+            match serde_json::from_str(&content) {
+                Ok(snapshot) => snapshots.push(TakenSnapshot {
+                    domain,
                     snapshot,
                     pack: word(row, "pack_hash")?,
                     taken_at: moment(row, "taken_at")?,
                     taken_by: get(row, "taken_by")?,
-                })
-            })
-            .collect()
+                }),
+                Err(error) => {
+                    tracing::warn!(%domain, %error, "a snapshot is of another version or damaged");
+                }
+            }
+        }
+        Ok(snapshots)
     }
 }
 

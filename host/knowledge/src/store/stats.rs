@@ -9,7 +9,7 @@ use tokio_postgres::{IsolationLevel, Row, Transaction};
 use super::error::StoreError;
 use super::report::Report;
 use super::rows::{get, moment, system};
-use super::trend::{BEFORE_DAYS, RECENT_DAYS, Trend, Window};
+use super::trend::{BEFORE_DAYS, RECENT_DAYS, Trend, Window, share};
 
 /// Time for one statement of a report.
 const LIMIT: &str = "SET LOCAL statement_timeout = '4s'";
@@ -349,11 +349,6 @@ fn tally(row: &Row) -> Result<Tally, StoreError> {
         cost_usd: cost(row)?,
         unpriced: count("unpriced")?,
     })
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts of asks are far below 2^52")]
-fn share(part: i64, whole: i64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 fn tokens(row: &Row) -> Result<Tokens, StoreError> {

@@ -91,7 +91,8 @@ const fn real(count: i64) -> f64 {
     count as f64
 }
 
-fn share(part: i64, whole: i64) -> Option<f64> {
+/// A part of a whole, unless there is nothing it could be a part of.
+pub(super) fn share(part: i64, whole: i64) -> Option<f64> {
     (whole > 0).then(|| real(part) / real(whole))
 }
 

@@ -44,12 +44,17 @@ async fn what_is_logged_is_reported_and_grows_old() {
             models: &[],
             surface: "http",
             record: (answer.ask_id == first).then_some(record.as_str()),
+            under_identity: answer.ask_id == first,
         };
         LogLine::new(Some(answer.ask_id), Some(&row), None, &[])
     });
     log.append(&lines).await.unwrap();
     // Again, as after a connection that was lost at the wrong moment.
     log.append(&lines).await.unwrap();
+    for answer in &answers {
+        let asked = report.asked(answer.ask_id).await.unwrap().unwrap();
+        assert_eq!(asked.under_identity, answer.ask_id == first);
+    }
     let now = Timestamp::now();
     let hour_ago = now.checked_sub(jiff::SignedDuration::from_hours(48)).unwrap();
     let all = report.stats(Some(&domain), hour_ago).await.unwrap().all;

@@ -62,7 +62,8 @@ impl Judgement {
         }
     }
 
-    /// Records it, and hands in what it speaks for: a golden case of what is right, an example of what was corrected.
+    /// Records it, and hands in what it speaks for: a golden case of what is right, an example of what was corrected; nothing of
+    /// an ask that was answered under an identity.
     ///
     /// # Errors
     /// [`FeedbackError`]; a corrected SQL that the gate refuses is not recorded.
@@ -81,6 +82,8 @@ impl Judgement {
             (true, None) => asked.sql.as_ref(),
             (false, sql) => sql.as_ref(),
         };
+        // What was answered to somebody in particular is told to nobody else.
+        let right = right.filter(|_| !asked.under_identity);
         if let Some(sql) = &self.sql {
             domain.gate().check(sql).map_err(|rejection| FeedbackError::Sql(rejection.message))?;
         }

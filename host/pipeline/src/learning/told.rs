@@ -25,7 +25,7 @@ const NOTE: usize = 1_000;
 impl Host {
     /// Lets the distill component work out what a question's words mean in SQL that somebody called right. What it offers are
     /// candidates, which wait for evidence; those that were not known before are given back. A verdict that says what is
-    /// wrong and not what is right teaches nothing.
+    /// wrong and not what is right teaches nothing, nor does one on an ask that was answered under an identity.
     ///
     /// # Errors
     /// [`StoreError`], when a candidate cannot be handed in.
@@ -37,7 +37,9 @@ impl Host {
         distill: &Distill,
     ) -> Result<Vec<ItemId>, StoreError> {
         let right = if judgement.right { asked.sql.as_ref() } else { judgement.sql.as_ref() };
-        let (Some(right), true) = (right, self.learns_lessons()) else { return Ok(Vec::new()) };
+        let (Some(right), true) = (right, self.learns_lessons() && !asked.under_identity) else {
+            return Ok(Vec::new());
+        };
         let stages = self.registry().current();
         let component = stages.component(Stage::Distill, domain.name());
         let component = component.filter(|one| !self.quarantine().bars(Stage::Distill, one.digest()));

@@ -60,13 +60,18 @@ async fn tell(
             }
         }
     }
-    if !unknown.is_empty() {
-        return Err(usage(format!(
-            "there is no snapshot of {}: `airlock serve` takes one when it starts, and so does `airlock drift --accept`",
-            unknown.join(", ")
-        )));
+    if unknown.is_empty() {
+        return Ok(if drifted { Exit::No } else { Exit::Done });
     }
-    Ok(if drifted { Exit::No } else { Exit::Done })
+    let untold = format!(
+        "there is no snapshot of {}: `airlock serve` takes one when it starts, and so does `airlock drift --accept`",
+        unknown.join(", ")
+    );
+    if drifted {
+        eprintln!("{untold}");
+        return Ok(Exit::No);
+    }
+    Err(usage(untold))
 }
 
 fn line(drift: &DomainDrift, accepted: bool) -> Value {

@@ -214,6 +214,9 @@ impl From<AskError> for Problem {
             AskError::UnknownDomain(..) => {
                 Self::new(StatusCode::NOT_FOUND, "unknown-domain", &error).field("domain")
             }
+            AskError::NoneOfYours => {
+                Self::new(StatusCode::NOT_FOUND, "unknown-domain", &error).field("domain")
+            }
             AskError::WhichDomain(_) => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "which-domain", &error).field("domain")
             }

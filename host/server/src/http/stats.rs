@@ -12,6 +12,7 @@ use super::knowledge::store;
 use super::problem::Problem;
 use crate::access::{Caller, Scope};
 use crate::service::Service;
+use crate::service::reach;
 use crate::service::records::since;
 
 /// Days that are counted when nothing is said.
@@ -57,7 +58,7 @@ pub async fn stats(
     };
     if let Some(domain) = &domain {
         caller.may_in(Scope::Read, domain)?;
-        service.host.domain(Some(domain))?;
+        reach::domain(&service.host, &caller, Some(domain))?;
     }
     let stats = store(&service)?.report().stats(domain.as_ref(), since(days)).await?;
     Ok(Json(json!({"logged": service.config.log.asks, "stats": stats})))

@@ -77,7 +77,7 @@ impl From<FieldError> for ToolProblem {
 impl From<AskError> for ToolProblem {
     fn from(error: AskError) -> Self {
         let (code, field) = match &error {
-            AskError::UnknownDomain(..) => ("unknown-domain", Some("domain")),
+            AskError::UnknownDomain(..) | AskError::NoneOfYours => ("unknown-domain", Some("domain")),
             AskError::WhichDomain(_) => ("which-domain", Some("domain")),
             AskError::Now(_) => ("bad-argument", Some("now")),
             AskError::UnknownAsk(_) => ("unknown-ask", Some("follow_up_of")),

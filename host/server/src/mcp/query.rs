@@ -1,6 +1,6 @@
 //! SQL of an agent's own: a few rows of a table, a verdict, a run.
 
-use airlock_gate::{Approved, Rejection};
+use airlock_gate::Rejection;
 use airlock_pipeline::{QueryError, SampleError};
 use airlock_types::query::{QueryRequest, RawQueryRequest};
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use super::look::view;
 use super::problem::ToolProblem;
 use super::said::{Said, bound, table};
 use super::tools::Tool;
+use crate::verdict::Verdict;
 
 /// Most rows of a sample.
 pub(super) const SAMPLE_ROWS: u32 = 20;
@@ -43,14 +44,16 @@ impl Call<'_> {
         let sql = arguments.needed_raw_text("sql", "write one SELECT")?;
         arguments.nothing_else(Tool::DryRun.arguments())?;
         let verdict = self.host().check(Some(domain.name()), &sql, &self.caller.asker).await?;
-        Ok(match verdict {
+        let text = match &verdict {
             Ok(approved) => {
                 let tables: Vec<String> = approved.facts().tables.iter().map(ToString::to_string).collect();
-                let text = format!("Approved; it reads {}.", or_nothing(&tables.join(", ")));
-                Said { structured: approval(&approved), text }
+                format!("Approved; it reads {}.", or_nothing(&tables.join(", ")))
             }
-            Err(rejection) => Said { text: in_words(&rejection), structured: refusal(&rejection) },
-        })
+            Err(rejection) => in_words(rejection),
+        };
+        let structured = serde_json::to_value(Verdict::of(Value::Null, &verdict))
+            .map_err(|error| ToolProblem::new("internal", error))?;
+        Ok(Said { structured, text })
     }
 
     pub(super) async fn run_query(&self, mut arguments: Arguments) -> Told {
@@ -80,23 +83,6 @@ impl Call<'_> {
         }
         Ok(Said { structured, text })
     }
-}
-
-fn approval(approved: &Approved) -> Value {
-    let facts = approved.facts();
-    json!({
-        "verdict": "approved",
-        "tables": facts.tables.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "columns": facts.columns.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "functions": facts.functions,
-    })
-}
-
-fn refusal(rejection: &Rejection) -> Value {
-    json!({
-        "verdict": "rejected", "code": rejection.code.as_str(), "message": rejection.message,
-        "hint": rejection.hint, "position": rejection.position,
-    })
 }
 
 fn in_words(rejection: &Rejection) -> String {

@@ -65,6 +65,7 @@ pub(super) fn output(tool: Tool) -> Value {
         ),
         Tool::DryRun => object(
             json!({
+                "id": {"type": "null", "description": "A text of its own has no name."},
                 "verdict": {"enum": ["approved", "rejected"]},
                 "code": maybe("string", "Stable code of the refusal."),
                 "message": maybe("string", "Why it was refused."),

@@ -21,7 +21,8 @@ pub fn domain(host: &Host, caller: &Caller, name: Option<&DomainName>) -> Result
     let seen: Vec<Arc<Domain>> = domains(host, caller).collect();
     let names = || seen.iter().map(|domain| format!("`{}`", domain.name())).collect::<Vec<_>>().join(", ");
     match (name, seen.as_slice()) {
-        (_, []) => Err(AskError::NoDomain),
+        (_, []) if host.domains().next().is_none() => Err(AskError::NoDomain),
+        (_, []) => Err(AskError::NoneOfYours),
         (Some(name), seen) => seen
             .iter()
             .find(|domain| domain.name() == name)

@@ -1,7 +1,5 @@
 //! The contract's imports, answered from what was recorded.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use super::Recorded;
 use crate::Host;
 use crate::contract::catalog::{Join, TableDetail, TableSummary};
@@ -9,7 +7,7 @@ use crate::contract::log::Level;
 use crate::contract::retrieval::{ColumnHit, Example, Lesson, Passage, TableHit, Term, ValueHit};
 use crate::contract::sql::{Facts, Node, Rejection};
 use crate::contract::types::{Attribute, ColumnRef, TableRef};
-use crate::words;
+use crate::{joins, words};
 
 /// Every retrieval function returns at most this many.
 const MOST: usize = 50;
@@ -24,27 +22,7 @@ impl Host for Recorded {
     }
 
     fn join_path(&self, from: &TableRef, to: &TableRef, max_hops: u32) -> Vec<Join> {
-        let mut seen = BTreeSet::from([key(from)]);
-        let mut queue = VecDeque::from([(from.clone(), Vec::<Join>::new())]);
-        while let Some((here, path)) = queue.pop_front() {
-            if here == *to {
-                return path;
-            }
-            if path.len() >= max_hops.min(6) as usize {
-                continue;
-            }
-            let mut joins = self.describe(&here).map(|table| table.joins).unwrap_or_default();
-            joins.sort_by_key(|join| !join.verified);
-            for join in joins {
-                let next = if join.from == here { join.to.clone() } else { join.from.clone() };
-                if seen.insert(key(&next)) {
-                    let mut longer = path.clone();
-                    longer.push(join);
-                    queue.push_back((next, longer));
-                }
-            }
-        }
-        Vec::new()
+        joins::shortest(self, from, to, max_hops)
     }
 
     fn server_version(&self) -> u32 {
@@ -164,10 +142,6 @@ fn best<T>(mut hits: Vec<T>, k: u32, score: impl Fn(&T) -> f64) -> Vec<T> {
     hits.sort_by(|a, b| score(b).total_cmp(&score(a)));
     hits.truncate((k as usize).min(MOST));
     hits
-}
-
-fn key(table: &TableRef) -> (String, String) {
-    (table.schema.clone(), table.name.clone())
 }
 
 #[cfg(test)]

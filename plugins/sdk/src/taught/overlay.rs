@@ -1,17 +1,12 @@
 //! The host's look-ups with the rules of lessons laid over them.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use super::Taught;
 use super::rule::{Rule, is_name, is_relation, relation};
 use crate::contract::catalog::{Join, TableDetail, TableSummary};
 use crate::contract::log::Level;
 use crate::contract::retrieval::{ColumnHit, Example, Lesson, Passage, TableHit, Term, ValueHit};
 use crate::contract::sql::{Facts, Node, Rejection};
-use crate::{Attribute, Host, TableRef};
-
-/// Joins that are followed at most.
-const HOPS: u32 = 6;
+use crate::{Attribute, Host, TableRef, joins};
 
 impl<H: Host> Taught<'_, H> {
     fn rules(&self) -> impl Iterator<Item = &Rule> {
@@ -140,28 +135,7 @@ impl<H: Host> Host for Taught<'_, H> {
         if !path.is_empty() || !self.rules().any(|rule| matches!(rule, Rule::Joined { .. })) {
             return path;
         }
-        let key = |table: &TableRef| (table.schema.clone(), table.name.clone());
-        let mut seen = BTreeSet::from([key(from)]);
-        let mut queue = VecDeque::from([(from.clone(), Vec::<Join>::new())]);
-        while let Some((here, path)) = queue.pop_front() {
-            if here == *to {
-                return path;
-            }
-            if path.len() >= max_hops.min(HOPS) as usize {
-                continue;
-            }
-            let mut joins = self.describe(&here).map(|detail| detail.joins).unwrap_or_default();
-            joins.sort_by_key(|join| !join.verified);
-            for join in joins {
-                let next = if join.from == here { join.to.clone() } else { join.from.clone() };
-                if seen.insert(key(&next)) {
-                    let mut longer = path.clone();
-                    longer.push(join);
-                    queue.push_back((next, longer));
-                }
-            }
-        }
-        Vec::new()
+        joins::shortest(self, from, to, max_hops)
     }
 
     fn server_version(&self) -> u32 {

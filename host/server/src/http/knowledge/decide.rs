@@ -14,7 +14,7 @@ use super::super::problem::Problem;
 use super::{found, store};
 use crate::access::{Caller, Denied, Scope};
 use crate::curation::{self, Action, Item, NotDecided, Wanted, find};
-use crate::service::Service;
+use crate::service::{Service, reach};
 
 /// A decision.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -194,8 +194,7 @@ pub async fn author(
     Body(new): Body<NewExample>,
 ) -> Result<(StatusCode, Json<Done>), Problem> {
     caller.may(Scope::AuthorExamples)?;
-    let domain = service.host.domain(new.domain.as_ref())?;
-    caller.may_in(Scope::AuthorExamples, domain.name())?;
+    let domain = reach::domain(&service.host, &caller, new.domain.as_ref())?;
     let NewExample { question, sql, scope, why, .. } = new;
     let why = if why.is_empty() { "a person wrote it" } else { why.as_str() };
     let (promote, by) = (store(&service)?.promote(), by(&caller, why));

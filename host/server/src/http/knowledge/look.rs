@@ -13,7 +13,7 @@ use super::super::problem::Problem;
 use super::{found, store};
 use crate::access::{Caller, Scope};
 use crate::curation::{Item, Listing, Shelf, list as listed};
-use crate::service::Service;
+use crate::service::{Service, reach};
 
 /// Items of a page when nothing is said.
 const PAGE: u32 = 50;
@@ -108,8 +108,7 @@ async fn page(
 ) -> Result<Json<ItemPage>, Problem> {
     caller.may(Scope::Read)?;
     let Query(wanted) = wanted?;
-    let domain = service.host.domain(wanted.domain.as_ref())?;
-    caller.may_in(Scope::Read, domain.name())?;
+    let domain = reach::domain(&service.host, caller, wanted.domain.as_ref())?;
     let listing = wanted.listing(domain.name().clone(), kind)?;
     let store = store(service)?;
     let (found, more) = listed(&store.promote(), &listing).await?;

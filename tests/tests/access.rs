@@ -1,0 +1,175 @@
+//! Who is let in, as whom, and what they may do and see there.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use airlock_tests::laboratory::{Laboratory, Place, Served};
+use airlock_tests::{Airlock, Said, ScriptedModel, binary};
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+
+fn key(airlock: &Airlock, more: &[&str]) -> (String, String) {
+    let arguments: Vec<&str> = ["--json", "key", "create", "somebody"].iter().chain(more).copied().collect();
+    let output = airlock.command(&arguments, "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let made: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (made["key"].as_str().unwrap().to_owned(), made["id"].as_str().unwrap().to_owned())
+}
+
+async fn sent(request: RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn keys_and_sessions_open_what_is_theirs_and_nothing_once_taken_back() {
+    let airlock = Airlock::demo().await;
+    let client = Client::new();
+    let at = |method: Method, path: &str| client.request(method, format!("{}{path}", airlock.url));
+    let ask = json!({"question": "How many customers do we have?"});
+    let (reader, id) = key(&airlock, &["--scope", "read"]);
+    let (elsewhere, _) = key(&airlock, &["--scope", "ask,read", "--domain", "elsewhere"]);
+    let (asker, _) = key(&airlock, &["--scope", "ask"]);
+    for (key, status, code) in [
+        (reader.as_str(), 403, Some("missing-scope")),
+        (elsewhere.as_str(), 404, Some("unknown-domain")),
+        ("airlock_nonsense", 401, Some("bad-key")),
+        (asker.as_str(), 200, None),
+    ] {
+        let named = json!({"question": ask["question"], "domain": "hardware-shop"});
+        let (got, said) = sent(at(Method::POST, "/api/ask").bearer_auth(key).json(&named)).await;
+        assert_eq!((got, said["code"].as_str()), (status, code), "{said}");
+    }
+    // Nor does it read a name of what is not its own.
+    for path in [
+        "/api/domains",
+        "/api/schema",
+        "/api/schema?domain=hardware-shop",
+        "/api/health",
+        "/api/stats",
+        "/api/examples",
+    ] {
+        let (_, said) = sent(at(Method::GET, path).bearer_auth(&elsewhere)).await;
+        let told = said["detail"].as_str().unwrap_or_default().replace("no domain `hardware-shop`", "");
+        let rest =
+            said.as_object().cloned().unwrap_or_default().into_iter().filter(|(name, _)| name != "detail");
+        let rest = Value::from_iter(rest).to_string();
+        assert!(!told.contains("hardware-shop") && !rest.contains("hardware-shop"), "{path}: {said}");
+    }
+
+    // What somebody else asked cannot be followed.
+    let (_, first) = sent(at(Method::POST, "/api/ask").bearer_auth(&asker).json(&ask)).await;
+    let follow = json!({"question": "And in Nashik?", "follow_up_of": first["ask_id"]});
+    let (status, said) = sent(at(Method::POST, "/api/ask").json(&follow)).await;
+    assert_eq!((status, said["code"].as_str()), (404, Some("unknown-ask")), "{said}");
+
+    let opened = at(Method::POST, "/api/session").json(&json!({"key": reader})).send().await.unwrap();
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let csrf = opened.json::<Value>().await.unwrap()["csrf"].as_str().unwrap().to_owned();
+    let page = |method, path: &str| at(method, path).header("cookie", &cookie);
+    assert_eq!(sent(page(Method::GET, "/api/me")).await.1["csrf"].as_str(), Some(csrf.as_str()));
+    for (word, origin) in [("", None), ("wrong", None), (csrf.as_str(), Some("http://evil.example"))] {
+        let request = page(Method::DELETE, "/api/session").header("x-csrf-token", word);
+        let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+        assert_eq!(sent(request).await.0, 403, "{word:?} {origin:?}");
+    }
+    let rebound = page(Method::GET, "/api/me").header("host", "evil.example");
+    assert_eq!(sent(rebound).await.1["code"], "foreign-origin");
+
+    assert!(airlock.command(&["key", "revoke", &id], "").status.success());
+    let begun = Instant::now();
+    while sent(at(Method::GET, "/api/me").bearer_auth(&reader)).await.0 != 401 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "a key that was taken back still opens");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    while sent(page(Method::GET, "/api/me")).await.1["name"] != "local" {
+        assert!(begun.elapsed() < Duration::from_secs(60), "its session still opens");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+const TENANTS: Place<'static> = Place {
+    database: "tenants",
+    search_path: &["public"],
+    schema: "CREATE TABLE sales (id int PRIMARY KEY, tenant int NOT NULL, what text);
+        INSERT INTO sales VALUES (1, 1, 'apples'), (2, 1, 'pears'), (3, 2, 'plums');
+        ALTER TABLE sales ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON sales USING (tenant = nullif(current_setting('app.tenant', true), '')::int);",
+    traps: None,
+    functions: &[],
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_sees_the_rows_of_its_holder_and_teaches_nobody_else() {
+    let model = ScriptedModel::start(|prompt| {
+        let writes = prompt.contains("You write one PostgreSQL query");
+        if writes { Said::Text("SELECT what FROM sales ORDER BY id".to_owned()) } else { Said::Status(400) }
+    })
+    .await;
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&TENANTS).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    let run = |arguments: &[&str]| -> Vec<Value> {
+        let output = Command::new(binary())
+            .arg("--config")
+            .arg(laboratory.config())
+            .arg("--json")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let holder = |tenant: &str| {
+        let setting = format!("app.tenant={tenant}");
+        let made = run(&["key", "create", tenant, "--scope", "ask,query,feedback", "--setting", &setting]);
+        made[0]["key"].as_str().unwrap().to_owned()
+    };
+    let client = Client::new();
+    let send = |key: Option<&str>, path: &str, body: Value| {
+        let request = client.post(format!("{}{path}", served.url)).json(&body);
+        sent(key.into_iter().fold(request, |request, key| request.bearer_auth(key)))
+    };
+    let (one, two) = (holder("1"), holder("2"));
+    let ask = json!({"question": "Which sales are there?", "domain": domain});
+    for (key, rows) in [
+        (Some(one.as_str()), json!([["apples"], ["pears"]])),
+        (Some(two.as_str()), json!([["plums"]])),
+        (None, json!([])),
+    ] {
+        let query = json!({"sql": "SELECT what FROM sales ORDER BY id", "domain": domain});
+        let (status, said) = send(key, "/api/query", query).await;
+        assert_eq!((status, &said["rows"]), (200, &rows), "{said}");
+        // Nobody in particular asks as everybody, and is learned from.
+        if key.is_none() {
+            continue;
+        }
+        let (status, said) = send(key, "/api/ask", ask.clone()).await;
+        assert_eq!((status, &said["rows"]), (200, &rows), "{said}");
+    }
+    // Nobody says of themselves who they are.
+    let forged =
+        json!({"sql": "SELECT set_config('app.tenant', '2', false), what FROM sales", "domain": domain});
+    let (status, said) = send(Some(&one), "/api/query", forged).await;
+    assert_eq!((status, said["code"].as_str()), (422, Some("sql-rejected")), "{said}");
+
+    // What was answered to one of them becomes nothing that others are told, whatever is said of it.
+    let (_, answer) = send(Some(&one), "/api/ask", ask).await;
+    let verdicts = [
+        json!({"ask_id": answer["ask_id"], "verdict": "right"}),
+        json!({"ask_id": answer["ask_id"], "verdict": "wrong", "sql": "SELECT id FROM sales WHERE what = 'apples'"}),
+    ];
+    for verdict in verdicts {
+        let (status, said) = send(Some(&one), "/api/feedback", verdict).await;
+        assert_eq!((status, &said["candidates"]), (200, &json!([])), "{said}");
+    }
+    for kind in ["examples", "golden", "lessons"] {
+        assert_eq!(run(&[kind, "list", "--domain", &domain]), Vec::<Value>::new(), "{kind}");
+    }
+}
