@@ -60,8 +60,13 @@ async fn keys_and_sessions_open_what_is_theirs_and_nothing_once_taken_back() {
         assert!(!told.contains("hardware-shop") && !rest.contains("hardware-shop"), "{path}: {said}");
     }
 
-    // What somebody else asked cannot be followed.
+    // What somebody else asked cannot be followed, nor judged.
     let (_, first) = sent(at(Method::POST, "/api/ask").bearer_auth(&asker).json(&ask)).await;
+    let verdict = json!({"ask_id": first["ask_id"], "verdict": "wrong"});
+    let (status, said) = sent(at(Method::POST, "/api/feedback").json(&verdict)).await;
+    assert_eq!((status, said["code"].as_str()), (404, Some("unknown-ask")), "{said}");
+    let (status, said) = sent(at(Method::GET, "/metrics").bearer_auth(&elsewhere)).await;
+    assert_eq!((status, said["code"].as_str()), (403, Some("missing-scope")), "{said}");
     let follow = json!({"question": "And in Nashik?", "follow_up_of": first["ask_id"]});
     let (status, said) = sent(at(Method::POST, "/api/ask").json(&follow)).await;
     assert_eq!((status, said["code"].as_str()), (404, Some("unknown-ask")), "{said}");

@@ -15,6 +15,28 @@ async fn still_works(airlock: &Airlock) {
 }
 
 #[tokio::test]
+async fn words_longer_than_any_name_name_nothing_and_fail_no_component() {
+    let airlock = Airlock::demo().await;
+    let cut = |text: String| text.chars().take(4_000).collect::<String>();
+    for word in
+        ["a".repeat(500), "\u{e9}".repeat(1_900), format!("\"{}\"", "b".repeat(3_000)), "9".repeat(3_000)]
+    {
+        for question in [
+            word.clone(),
+            format!("How many bills of {word} are there?"),
+            format!("Customers by {word} over {word} in {word}"),
+            format!("What does {word} mean?"),
+            format!("Top 5 products with {word}"),
+        ] {
+            let (status, answer) = airlock.ask(&cut(question)).await;
+            assert_eq!(status, 200, "{answer}");
+        }
+    }
+    still_works(&airlock).await;
+    assert_eq!(airlock.get("/api/health").await.1["quarantined"], json!([]));
+}
+
+#[tokio::test]
 async fn bad_requests_are_named_and_lose_nothing() {
     let airlock = Airlock::demo().await;
     for (body, status, word) in [

@@ -85,7 +85,9 @@ macro_rules! export_step {
                     exchanges: Vec<model::Exchange>,
                 ) -> Result<$interface::$step, types::StageError> {
                     $crate::report_panics();
-                    <$stage as $crate::$trait>::run(&$crate::Imports, input, exchanges)
+                    let mut step = <$stage as $crate::$trait>::run(&$crate::Imports, input, exchanges)?;
+                    $crate::Fit::fit(&mut step);
+                    Ok(step)
                 }
             }
     $crate::bindings::$interface::$export!(Component with_types_in $crate::bindings::$interface);

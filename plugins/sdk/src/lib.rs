@@ -27,6 +27,7 @@ pub mod contract;
 pub mod entity;
 mod export;
 pub mod failure;
+mod fit;
 mod guest;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod harness;
@@ -48,6 +49,7 @@ pub use contract::types::{
     Assumption, Attempt, Attribute, CivilTime, Clock, ColumnRef, Failure, StageError, TableRef, TimeRange,
     Turn,
 };
+pub use fit::Fit;
 pub use guest::{Imports, report_panics};
 pub use host::Host;
 pub use stage::{Answerer, Distiller, DomainAdapter, Generator, Linker, Planner, Repairer};

@@ -4,18 +4,25 @@ use airlock_knowledge::store::{Named, Part, Stats, Tally, Trend, TrendState};
 use serde_json::json;
 
 use super::curation::failure;
-use crate::cli;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::output::{self, line};
 use crate::service::records::since;
 use crate::store::{self, Purpose};
+use crate::{boot, cli};
 
 /// Counts the log. With `--check` the answer is no when the drift signal is an alert.
 ///
 /// # Errors
 /// When there is no store, or it does not answer.
 pub async fn run(command: cli::Stats, config: &Config, json: bool) -> anyhow::Result<Exit> {
+    if let Some(domain) = &command.domain {
+        let packs = boot::packs(config)?;
+        if !packs.iter().any(|pack| pack.name == *domain) {
+            let names = packs.iter().map(|pack| format!("`{}`", pack.name)).collect::<Vec<_>>().join(", ");
+            return Err(usage(format!("--domain: there is no domain `{domain}` here; there is {names}")));
+        }
+    }
     let open = store::open(config, Purpose::Command).await?;
     let counted = match open.store() {
         None => Err(usage("there is no knowledge store: configure [store], or start `airlock serve` once")),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_knowledge::store::{AskedRow, Report, Store};
+use airlock_knowledge::store::{AskedRow, Store, StoreError};
 use airlock_pipeline::learning::{FeedbackError, Judgement};
 use airlock_types::AskId;
 use axum::Json;
@@ -80,7 +80,8 @@ pub async fn feedback(
         }
     }
     let store = store(&service)?;
-    let asked = logged(&store.report(), judging.ask_id).await?;
+    let report = store.report();
+    let asked = written(judging.ask_id, || report.asked(judging.ask_id)).await?;
     let asked = match asked {
         Some(asked) if theirs(&caller, store, &asked, judging.ask_id).await? => asked,
         _ => {
@@ -111,25 +112,31 @@ pub async fn feedback(
     }
 }
 
-async fn logged(report: &Report, ask: AskId) -> Result<Option<AskedRow>, Problem> {
+/// What is written of an ask; of a young one it may still be on its way.
+async fn written<T, R>(ask: AskId, read: impl Fn() -> R) -> Result<Option<T>, Problem>
+where
+    R: Future<Output = Result<Option<T>, StoreError>>,
+{
     let until = Instant::now() + PATIENCE;
     loop {
-        let asked = report.asked(ask).await?;
+        let found = read().await?;
         let young = ask.age().is_some_and(|age| age < Duration::from_secs(60));
-        if asked.is_some() || !young || Instant::now() > until {
-            return Ok(asked);
+        if found.is_some() || !young || Instant::now() > until {
+            return Ok(found);
         }
         tokio::time::sleep(EVERY).await;
     }
 }
 
-/// Whether an ask is one that the caller may judge. Where there are no keys everybody is one person.
+/// Whether an ask is one that the caller may judge: everybody without a key is one person, and nobody with one.
 async fn theirs(caller: &Caller, store: &Store, asked: &AskedRow, ask: AskId) -> Result<bool, Problem> {
     if !caller.sees(&asked.domain) {
         return Ok(false);
     }
-    if caller.has(Scope::Curate) || caller.asker.owner.is_none() {
+    if caller.has(Scope::Curate) {
         return Ok(true);
     }
-    Ok(store.ops().turn(&asked.domain, caller.asker.owner.as_deref(), ask).await?.is_some())
+    let (ops, owner) = (store.ops(), caller.asker.owner.as_deref());
+    let turn = written(ask, || ops.turn(&asked.domain, owner, ask)).await?;
+    Ok(turn.is_some())
 }

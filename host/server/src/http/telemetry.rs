@@ -6,8 +6,8 @@ use std::time::Instant;
 use airlock_pipeline::TraceParent;
 use airlock_telemetry::Metrics;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -24,6 +24,10 @@ use crate::service::Service;
 )]
 pub async fn metrics(State(service): State<Service>, caller: Caller) -> Result<Response, Problem> {
     caller.may(Scope::Read)?;
+    if caller.is_bound() {
+        let detail = "Metrics are of every domain at once: scrape with a key that is bound to none.";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "missing-scope", detail));
+    }
     let text = service.telemetry.metrics.render(&service.host);
     Ok(([(CONTENT_TYPE, airlock_telemetry::metrics::CONTENT_TYPE)], text).into_response())
 }
