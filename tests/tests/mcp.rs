@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
-use airlock_tests::{Airlock, binary};
+use airlock_tests::laboratory::{Laboratory, Place};
+use airlock_tests::{Airlock, binary, signal};
 use serde_json::{Value, json};
 
 /// A session of `airlock mcp`.
@@ -17,10 +20,10 @@ struct Session {
 }
 
 impl Session {
-    fn begin(airlock: &Airlock) -> Self {
+    fn begin(config: &Path) -> Self {
         let mut child = Command::new(binary())
             .arg("mcp")
-            .env("AIRLOCK_CONFIG", airlock.data.path().join("airlock.toml"))
+            .env("AIRLOCK_CONFIG", config)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -81,7 +84,7 @@ impl Drop for Session {
 async fn an_agent_looks_asks_and_runs_sql_over_stdio() {
     let airlock = Airlock::demo().await;
     tokio::task::block_in_place(|| {
-        let mut session = Session::begin(&airlock);
+        let mut session = Session::begin(&airlock.data.path().join("airlock.toml"));
         let tools = session.ask("tools/list", &json!({}))["result"]["tools"].clone();
         let tools = tools.as_array().unwrap();
         let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -132,4 +135,50 @@ async fn an_agent_looks_asks_and_runs_sql_over_stdio() {
         drop(session.to.take());
         assert!(session.child.wait().unwrap().success());
     });
+}
+
+const SLOW: &str = "SELECT count(*) FROM n a, n b, n c, n d";
+
+const NUMBERS: Place<'static> = Place {
+    database: "numbers",
+    search_path: &["public"],
+    schema: "CREATE TABLE n (i int); INSERT INTO n SELECT generate_series(1, 2000);",
+    traps: None,
+    functions: &[],
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_ends_with_its_client() {
+    // Long enough that nothing but a cancellation ends it while this test looks.
+    let laboratory = Laboratory::start(300_000).await;
+    laboratory.make(&NUMBERS).await;
+    let admin = laboratory.admin("numbers").await;
+    let running = async || {
+        let query = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%n a, n b, n c, n d%'
+            AND pid <> pg_backend_pid()";
+        admin.query_one(query, &[]).await.unwrap().get::<_, i64>(0)
+    };
+    let until = async |count: i64, what: &str| {
+        for _ in 0..600 {
+            if running().await == count {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{what}");
+    };
+    for ending in ["stdin", "TERM", "cancelled"] {
+        let mut session = tokio::task::block_in_place(|| Session::begin(&laboratory.config()));
+        session.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": "run_query", "arguments": {"sql": SLOW}}}));
+        until(1, "it never began").await;
+        match ending {
+            "stdin" => drop(session.to.take()),
+            "TERM" => signal(session.child.id(), "TERM"),
+            _ => session.send(
+                &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}),
+            ),
+        }
+        until(0, ending).await;
+    }
 }

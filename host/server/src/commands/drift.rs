@@ -18,6 +18,12 @@ use crate::{boot, output};
 /// When a source or the store does not answer, or there is nothing to tell it against.
 pub async fn run(options: Drift, config: &Config, as_json: bool) -> anyhow::Result<Exit> {
     let packs = chosen(boot::packs(config)?, options.domain.as_deref())?;
+    if packs.is_empty() {
+        return Err(usage(format!(
+            "there is no domain to look at: {} holds no pack whose source is configured under [sources]",
+            config.domains.display()
+        )));
+    }
     let open = store::open(config, Purpose::Command).await?;
     let told = tell(&options, config, &open, packs, as_json).await;
     open.close().await?;
@@ -45,6 +51,12 @@ async fn tell(
     let shelf = Shelf::new(open.store(), config);
     let (mut drifted, mut unknown) = (false, Vec::new());
     for Look { pack, catalogue, drift } in &looks {
+        if options.accept && catalogue.iter().next().is_none() {
+            return Err(usage(format!(
+                "{}: the reader sees no relation at all, which is a grant that went rather than a schema to accept: mend it first",
+                pack.name
+            )));
+        }
         if options.accept {
             shelf.take(pack, catalogue, &person()).await?;
         } else {

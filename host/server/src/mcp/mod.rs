@@ -16,6 +16,7 @@ mod stdio;
 mod tools;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use airlock_knowledge::store::Store;
 use airlock_pipeline::{Host, Surface};
@@ -26,6 +27,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use self::arguments::Arguments;
 use self::call::Call;
@@ -38,7 +40,11 @@ use crate::service::reach;
 pub use stdio::serve as serve_stdio;
 
 /// Calls at once, of all clients together.
-const CALLS: usize = 128;
+const CALLS: u32 = 128;
+/// How long calls that were cancelled are waited for.
+const LAST: Duration = Duration::from_secs(5);
+/// Between two looks at whether their statements have ended.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What an agent is told before it begins.
 const INSTRUCTIONS: &str = "airlock answers questions about PostgreSQL databases. A domain is one database with what people \
@@ -58,12 +64,31 @@ pub struct Agents {
     host: Arc<Host>,
     store: Option<Store>,
     places: Arc<Semaphore>,
+    /// Cancelled when the client has gone: nobody waits for what is under way.
+    gone: CancellationToken,
 }
 
 impl Agents {
     fn new(host: Arc<Host>, store: Option<Store>) -> Self {
-        let places = Arc::new(Semaphore::new(CALLS));
-        Self { host, store, places }
+        let places = Arc::new(Semaphore::new(CALLS as usize));
+        Self { host, store, places, gone: CancellationToken::new() }
+    }
+}
+
+impl Agents {
+    /// Cancels every call under way, and waits until none is and no statement of theirs runs: what cancels it on the server
+    /// needs this process.
+    async fn settle(&self) {
+        self.gone.cancel();
+        let settled = async {
+            let _ = self.places.acquire_many(CALLS).await;
+            while self.host.domains().any(|domain| domain.source().connections().taken > 0) {
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        if tokio::time::timeout(LAST, settled).await.is_err() {
+            tracing::warn!("statements were still under way when their client had gone");
+        }
     }
 }
 
@@ -112,6 +137,7 @@ impl ServerHandler for Agents {
         let told = tokio::select! {
             told = Box::pin(call.carry_out(tool, Arguments::of(request.arguments), listener)) => told,
             () = context.ct.cancelled() => Err(ToolProblem::new("cancelled", "The call was cancelled.")),
+            () = self.gone.cancelled() => Err(ToolProblem::new("cancelled", "The client has gone.")),
         };
         Ok(told.map_or_else(ToolProblem::result, said::Said::result).into())
     }

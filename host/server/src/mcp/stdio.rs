@@ -32,8 +32,12 @@ pub async fn serve(
     let runtime = Handle::current();
     // Threads of their own: a read of stdin that never ends must not keep the process from ending.
     std::thread::spawn({
-        let runtime = runtime.clone();
-        move || from_stdin(&runtime, stdin)
+        let (runtime, gone) = (runtime.clone(), agents.gone.clone());
+        move || {
+            from_stdin(&runtime, stdin);
+            // A client that closes stdin waits for nothing any more.
+            gone.cancel();
+        }
     });
     let (flushed, all_written) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
@@ -41,22 +45,23 @@ pub async fn serve(
         let _ = flushed.send(());
     });
     let transport = AsyncRwTransport::new_server(read, stdout).with_max_line_length(LINE);
-    tokio::select! {
+    let ended = tokio::select! {
         served = async {
-            match agents.serve(transport).await {
+            match agents.clone().serve(transport).await {
                 Ok(service) => service.waiting().await.map(|_| ()).map_err(anyhow::Error::from),
                 // A client that goes before it has begun was there to look whether the program starts.
                 Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
                 Err(error) => Err(error.into()),
             }
         } => {
-            served?;
             // The last answers leave before the process does.
             let _ = all_written.await;
-            Ok(())
+            served
         }
         () = stop => Ok(()),
-    }
+    };
+    agents.settle().await;
+    ended
 }
 
 fn from_stdin(runtime: &Handle, mut protocol: DuplexStream) {

@@ -63,6 +63,7 @@ pub(super) fn registry(host: &Host, up: Duration, traces: Option<&Counts>) -> Re
     sources(&mut now, host);
     components(&mut now, host);
     freshness(&mut now, host);
+    drift(&mut now, host);
     log(&mut now, host);
     let became = |result: &str, count: u64| (vec![("result", result.to_owned())], of(count));
     let counts = traces.map(|counts| {
@@ -74,6 +75,12 @@ pub(super) fn registry(host: &Host, up: Duration, traces: Option<&Counts>) -> Re
     });
     now.counter("traces", "Traces by what became of them", counts.into_iter().flatten());
     now.0
+}
+
+fn drift(now: &mut Now, host: &Host) {
+    let drifted = host.drift().into_iter().filter(|drift| drift.since.is_some());
+    let rows = drifted.map(|drift| (vec![("domain", drift.domain.to_string())], size(drift.tables())));
+    now.gauge("drifted_tables", "Tables that are no longer what people wrote about", rows);
 }
 
 fn log(now: &mut Now, host: &Host) {
