@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// How long something that must happen may take before a test gives it up. It says nothing about how long it should take.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A running server. It ends with this value.
 pub struct Postgres {
     // First, because fields are dropped in their order: the server ends before its folder does.
@@ -86,11 +89,7 @@ impl Postgres {
         let server = Self { program, directory, binaries, port };
         let started = Instant::now();
         while server.try_psql("postgres", "SELECT 1").is_err() {
-            assert!(
-                started.elapsed() < Duration::from_secs(60),
-                "the server did not start: {}",
-                server.log()
-            );
+            assert!(started.elapsed() < PATIENCE, "the server did not start: {}", server.log());
             std::thread::sleep(Duration::from_millis(20));
         }
         server
@@ -132,6 +131,15 @@ impl Postgres {
     /// The server's log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
+    }
+}
+
+/// Waits for what happens in its own time: a busy machine gets to it late, but it gets to it.
+pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds().await {
+        assert!(begun.elapsed() < PATIENCE, "not after {PATIENCE:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
