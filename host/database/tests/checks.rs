@@ -250,6 +250,8 @@ async fn each_defect_is_named_by_its_check_with_the_statement_that_mends_it() {
     }
     // No defect of the reader, and yet asks would be refused.
     server.psql("ALTER ROLE reader CONNECTION LIMIT 3");
+    // Those of the last look count until the server has let them go.
+    server.alone().await;
     let limited = checks(&server, "reader").await;
     let check = named(&limited, "reader-has-connections");
     assert_eq!(check.outcome, CheckOutcome::Advised, "{check:?}");

@@ -20,11 +20,6 @@ use support::{Postgres, eventually};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 async fn connect(url: &str) -> Result<Source, DatabaseError> {
     Source::connect(SourceConfig { pool_size: 1, ..SourceConfig::new(url) }).await
 }
@@ -51,14 +46,8 @@ fn certificates(directory: &Path) {
 async fn tls_and_passwords_as_the_string_says() {
     let made = tempfile::tempdir().unwrap();
     certificates(made.path());
-    let port = free_port();
-    let server = Postgres::with_files(
-        &[
-            "ssl=on",
-            "listen_addresses=127.0.0.1",
-            &format!("port={port}"),
-            "password_encryption=scram-sha-256",
-        ],
+    let (server, port) = Postgres::on_a_port(
+        &["ssl=on", "listen_addresses=127.0.0.1", "password_encryption=scram-sha-256"],
         |data| {
             for name in ["server.key", "server.crt"] {
                 fs::copy(made.path().join(name), data.join(name)).unwrap();
@@ -131,8 +120,11 @@ async fn each_way_to_fail_has_a_name() {
     let server = Postgres::with_settings(&["max_connections=4", "superuser_reserved_connections=1"]);
     server.psql("CREATE ROLE reader LOGIN");
     let socket = server.socket().display();
-    let refused = format!("postgresql://reader@127.0.0.1:{}/postgres", free_port());
-    assert!(matches!(connect(&refused).await, Err(DatabaseError::Unreachable { .. })));
+    // Nobody listens on the first port.
+    assert!(matches!(
+        connect("postgresql://reader@127.0.0.1:1/postgres").await,
+        Err(DatabaseError::Unreachable { .. })
+    ));
     assert!(matches!(connect("host=/nowhere user=reader").await, Err(DatabaseError::Unreachable { .. })));
     assert!(matches!(
         connect("host=no-such-host.invalid user=reader").await,

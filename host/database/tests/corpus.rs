@@ -8,12 +8,12 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use airlock_database::{RunOptions, Scope, Source, SourceConfig};
 use airlock_gate::{Gate, Policy};
 use serde_json::Value;
-use support::Postgres;
+use support::{Postgres, eventually};
 
 fn corpora() -> Option<PathBuf> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora");
@@ -93,11 +93,7 @@ async fn valid_statements_give_the_rows_postgresql_gives() {
 async fn what_must_be_contained_is_contained() {
     let Some(corpora) = corpora() else { return };
     let server = server(&corpora);
-    let config = SourceConfig {
-        statement_timeout: Duration::from_secs(1),
-        grace: Duration::from_secs(2),
-        ..SourceConfig::new(url(&server))
-    };
+    let config = SourceConfig { grace: Duration::from_secs(10), ..SourceConfig::new(url(&server)) };
     let source = Source::connect(config).await.unwrap();
     let catalogue = source.catalogue(&Scope::schemas(["shop", "public"])).await.unwrap();
     let gate = Gate::new(Arc::new(catalogue), Policy::default());
@@ -114,7 +110,9 @@ async fn what_must_be_contained_is_contained() {
         }
         let (id, sql) = (line["id"].as_str().unwrap(), line["sql"].as_str().unwrap());
         let Ok(approved) = gate.check(sql) else { continue };
-        match source.run(&approved, &options()).await {
+        // The hog has a second; an honest statement has the time that a busy machine takes.
+        let held = RunOptions { deadline: Some(Instant::now() + Duration::from_secs(1)), ..options() };
+        match source.run(&approved, &held).await {
             Ok(result) => assert!(result.rows.len() <= 200, "{id}"),
             Err(failure) => {
                 let said = format!("{failure:?}");
@@ -122,8 +120,11 @@ async fn what_must_be_contained_is_contained() {
                 assert_eq!(told, None, "{id} {sql}: {said}");
             }
         }
-        // Others are served.
-        let next = source.run(&gate.check("SELECT 1").unwrap(), &options()).await;
-        assert!(next.is_ok(), "after {id} {sql}: {next:?}");
+        // Others are served, once the server has proven that it answers.
+        let one = gate.check("SELECT 1").unwrap();
+        eventually(&format!("others are served after {id} {sql}"), async || {
+            source.run(&one, &options()).await.is_ok()
+        })
+        .await;
     }
 }

@@ -7,12 +7,12 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use airlock_database::{CheckOutcome, RunOptions, Scope, Source, SourceConfig};
 use airlock_gate::{Gate, Policy};
 use serde_json::json;
-use support::{Postgres, Program};
+use support::{PATIENCE, Postgres, Program, eventually};
 
 /// A pooler with fewer connections to the server than clients.
 fn pooler(server: &Postgres) -> Option<Program> {
@@ -42,15 +42,21 @@ async fn a_transaction_pooler_changes_nothing() {
         return;
     };
     let url = format!("postgresql:///postgres?host={}&port=6432&user=reader", server.socket().display());
-    let config = SourceConfig { pool_size: 8, ..SourceConfig::new(url) };
-    let started = Instant::now();
-    let source = loop {
-        match Source::connect(config.clone()).await {
-            Ok(source) => break source,
-            Err(error) => assert!(started.elapsed() < Duration::from_secs(20), "{error}"),
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    // Long enough that nothing but a cancellation ends a statement while this test looks.
+    let config = SourceConfig {
+        pool_size: 8,
+        pool_wait: PATIENCE,
+        statement_timeout: 5 * PATIENCE,
+        grace: Duration::from_secs(60),
+        ..SourceConfig::new(url)
     };
+    let mut connected = None;
+    eventually("the pooler listens", async || {
+        connected = Source::connect(config.clone()).await.ok();
+        connected.is_some()
+    })
+    .await;
+    let source = connected.unwrap();
     let catalogue = source.catalogue(&Scope::schemas(["public"])).await.unwrap();
     for check in source.checks(&catalogue).await {
         assert_ne!(check.outcome, CheckOutcome::Failed, "{check:?}");
@@ -80,14 +86,7 @@ async fn a_transaction_pooler_changes_nothing() {
     let running = || {
         server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%bills d%' AND state = 'active' AND pid <> pg_backend_pid()")
     };
-    let wait = async |wanted: &str| {
-        let started = Instant::now();
-        while running() != wanted {
-            assert!(started.elapsed() < Duration::from_secs(25), "wanted {wanted}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    wait("1").await;
+    eventually("it runs", async || running() == "1").await;
     ask.abort();
-    wait("0").await;
+    eventually("it has ended", async || running() == "0").await;
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{Identity, ResultSet, RunOptions, Statement, map_position};
 use crate::source::{Source, SourceConfig};
-use crate::support::Postgres;
+use crate::support::{PATIENCE, Postgres, eventually};
 
 async fn source(server: &Postgres, role: &str) -> Source {
     connect(SourceConfig { pool_size: 2, ..SourceConfig::new(server.url(role)) }).await
@@ -33,15 +33,6 @@ async fn run_with(source: &Source, sql: &str, options: &RunOptions) -> Result<Re
 
 async fn row(source: &Source, sql: &str) -> Vec<serde_json::Value> {
     run(source, sql).await.unwrap_or_else(|failure| panic!("{sql}: {failure:?}")).rows.remove(0)
-}
-
-/// Waits for something the server does on its own.
-async fn eventually(what: &str, mut check: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !check() {
-        assert!(started.elapsed() < Duration::from_secs(180), "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 #[tokio::test]

@@ -59,8 +59,27 @@ impl Postgres {
         Self::with_files(settings, |_| {})
     }
 
+    /// Starts a server on a port of TCP as well. Between a look for a free port and the server's taking it somebody else may
+    /// take it; then there is another one.
+    pub fn on_a_port(settings: &[&str], prepare: impl Fn(&Path)) -> (Self, u16) {
+        for _ in 0..20 {
+            let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let setting = format!("port={free}");
+            let settings: Vec<&str> = settings.iter().copied().chain([setting.as_str()]).collect();
+            if let Some(server) = Self::try_with_files(&settings, &prepare) {
+                return (server, free);
+            }
+        }
+        panic!("every port was taken");
+    }
+
     /// Starts a server after `prepare` has changed its data directory.
     pub fn with_files(settings: &[&str], prepare: impl FnOnce(&Path)) -> Self {
+        Self::try_with_files(settings, prepare).unwrap()
+    }
+
+    /// The same; none when its port is taken.
+    fn try_with_files(settings: &[&str], prepare: impl FnOnce(&Path)) -> Option<Self> {
         let binaries = binaries();
         let template = template(&binaries);
         // The path of a socket must stay short, so the folder is not one of Cargo's.
@@ -77,7 +96,7 @@ impl Postgres {
             format!("-D {}", data.display()),
             format!("-k {}", directory.path().display()),
         ];
-        for setting in ["fsync=off", "listen_addresses=", "log_min_messages=fatal", "max_connections=30"]
+        for setting in ["fsync=off", "listen_addresses=", "log_min_messages=fatal", "max_connections=100"]
             .iter()
             .chain(settings)
         {
@@ -89,10 +108,13 @@ impl Postgres {
         let server = Self { program, directory, binaries, port };
         let started = Instant::now();
         while server.try_psql("postgres", "SELECT 1").is_err() {
+            if server.log().contains("could not bind") {
+                return None;
+            }
             assert!(started.elapsed() < PATIENCE, "the server did not start: {}", server.log());
             std::thread::sleep(Duration::from_millis(20));
         }
-        server
+        Some(server)
     }
 
     /// Runs SQL as the superuser and gives what psql prints.
@@ -116,6 +138,12 @@ impl Postgres {
         let output = psql.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// Waits until nobody but the asker is connected: the server lets a connection go some time after its client did.
+    pub async fn alone(&self) {
+        let others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+        eventually("nobody is connected", async || self.psql(others) == "0").await;
     }
 
     /// The folder of the socket.

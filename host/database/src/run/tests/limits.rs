@@ -37,38 +37,39 @@ async fn who_goes_away_cancels_and_who_waits_too_long_is_told() {
     let config = SourceConfig {
         pool_size: 1,
         pool_wait: Duration::from_millis(200),
-        statement_timeout: Duration::from_secs(120),
+        statement_timeout: 5 * PATIENCE,
+        grace: PATIENCE,
         ..SourceConfig::new(server.url("postgres"))
     };
     let source = connect(config.clone()).await;
     let running = || {
-        server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)%' AND state = 'active' AND pid <> pg_backend_pid()")
+        server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(900)%' AND state = 'active' AND pid <> pg_backend_pid()")
     };
     let sleeper = tokio::spawn({
         let source = source.clone();
-        async move { run(&source, "SELECT pg_sleep(100)").await }
+        async move { run(&source, "SELECT pg_sleep(900)").await }
     });
-    eventually("the statement runs", || running() == "1").await;
+    eventually("the statement runs", async || running() == "1").await;
 
     let busy = run(&source, "SELECT 1").await.unwrap_err();
     assert_eq!(busy.error_type, ErrorType::Infrastructure);
     assert!(busy.message.contains("all 1 connections are busy"), "{}", busy.message);
 
     sleeper.abort();
-    eventually("the statement is cancelled", || running() == "0").await;
-    eventually("the place comes back", || source.pool().available() == 1).await;
+    eventually("the statement is cancelled", async || running() == "0").await;
+    eventually("the place comes back", async || source.pool().available() == 1).await;
     assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
     assert_eq!(source.resting(), None, "a cancellation that is obeyed trips nothing");
 
     // The statement's own timeout is a timeout, of the source or of the ask, whatever ends first.
     let quick = connect(SourceConfig { statement_timeout: Duration::from_millis(100), ..config }).await;
-    let failure = run(&quick, "SELECT pg_sleep(100)").await.unwrap_err();
+    let failure = run(&quick, "SELECT pg_sleep(900)").await.unwrap_err();
     assert_eq!((failure.error_type, failure.sqlstate.as_deref()), (ErrorType::Timeout, Some("57014")));
     assert!(failure.hint.is_some_and(|hint| hint.contains("100 ms")));
     let soon =
         RunOptions { deadline: Some(Instant::now() + Duration::from_millis(300)), ..RunOptions::default() };
     assert_eq!(
-        run_with(&source, "SELECT pg_sleep(100)", &soon).await.unwrap_err().error_type,
+        run_with(&source, "SELECT pg_sleep(900)", &soon).await.unwrap_err().error_type,
         ErrorType::Timeout
     );
     let past = RunOptions { deadline: Some(Instant::now()), ..RunOptions::default() };
@@ -81,36 +82,48 @@ async fn a_connection_that_died_in_the_pool_is_not_the_askers_trouble() {
     let source = source(&server, "postgres").await;
     assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
     server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'airlock'");
+    server.alone().await;
     assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
     let killed = tokio::spawn({
         let source = source.clone();
-        async move { run(&source, "SELECT pg_sleep(100)").await }
+        async move { run(&source, "SELECT pg_sleep(900)").await }
     });
-    eventually("the statement is killed", || {
-        server.psql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)' AND state = 'active' AND pid <> pg_backend_pid()") == "1"
+    eventually("the statement is killed", async || {
+        server.psql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(900)' AND state = 'active' AND pid <> pg_backend_pid()") == "1"
     })
     .await;
     let failure = killed.await.unwrap().unwrap_err();
     assert_eq!((failure.error_type, failure.sqlstate.as_deref()), (ErrorType::Infrastructure, Some("57P01")));
     let cancelled = tokio::spawn({
         let source = source.clone();
-        async move { run(&source, "SELECT pg_sleep(100)").await }
+        async move { run(&source, "SELECT pg_sleep(900)").await }
     });
     // A request to cancel that comes between two messages is lost, so it is made until it is heard.
-    eventually("the statement is cancelled by somebody else", || {
-        server.psql("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)' AND state = 'active' AND pid <> pg_backend_pid()");
+    eventually("the statement is cancelled by somebody else", async || {
+        server.psql("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(900)' AND state = 'active' AND pid <> pg_backend_pid()");
         cancelled.is_finished()
     })
     .await;
     assert_eq!(cancelled.await.unwrap().unwrap_err().error_type, ErrorType::Cancelled);
 }
 
+/// A hog has this long; an honest statement has the source's time, which a busy machine may need.
+fn within(time: Duration) -> RunOptions {
+    RunOptions { deadline: Some(Instant::now() + time), ..RunOptions::default() }
+}
+
+/// An honest statement is served, once the server has proven that it answers.
+async fn served(source: &Source, after: &str) {
+    let what = format!("others are served after {after}");
+    eventually(&what, async || run(source, "SELECT 1").await.is_ok_and(|result| result.rows == [[json!(1)]]))
+        .await;
+}
+
 #[tokio::test]
 async fn what_devours_the_server_is_held_and_others_are_served() {
     let server = Postgres::start();
     let config = SourceConfig {
-        statement_timeout: Duration::from_millis(500),
-        grace: Duration::from_secs(1),
+        grace: Duration::from_secs(10),
         pool_size: 3,
         ..SourceConfig::new(server.url("postgres"))
     };
@@ -127,10 +140,11 @@ async fn what_devours_the_server_is_held_and_others_are_served() {
         "SELECT a.*, b.* FROM pg_class a, pg_class b, pg_class c",
     ] {
         let statement = Statement { text: sql, sql, rows: 100_000_000, portal_rows: 0 };
-        if let Err(failure) = source.run_statement(&statement, &RunOptions::default()).await.result {
+        let options = within(Duration::from_millis(500));
+        if let Err(failure) = source.run_statement(&statement, &options).await.result {
             assert!(held.contains(&failure.error_type), "{sql}: {failure:?}");
         }
-        assert_eq!(row(&source, "SELECT 1").await, [json!(1)], "after {sql}");
+        served(&source, sql).await;
     }
 }
 
@@ -155,7 +169,6 @@ const UNSTOPPABLE: &str = "SELECT (SELECT array_agg(g) FROM generate_series(1, 5
 async fn what_cannot_be_stopped_is_counted_until_it_ends_and_nothing_is_started_beside_too_many() {
     let server = Postgres::start();
     let config = SourceConfig {
-        statement_timeout: Duration::from_millis(200),
         grace: Duration::from_millis(300),
         rest: Duration::from_secs(1),
         pool_size: 4,
@@ -166,23 +179,33 @@ async fn what_cannot_be_stopped_is_counted_until_it_ends_and_nothing_is_started_
     let running = || {
         server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%array_agg(-g)%' AND state = 'active' AND pid <> pg_backend_pid()")
     };
-    let first = run(&source, UNSTOPPABLE).await.unwrap_err();
+    let unstoppable = async || run_with(&source, UNSTOPPABLE, &within(Duration::from_millis(500))).await;
+    // On a busy machine it may be stopped before it comes to where it cannot be; then it is begun again.
+    let begin_until = async |count: usize| loop {
+        let failure = unstoppable().await.unwrap_err();
+        eventually("it is counted, or has ended", async || {
+            source.orphans() == count || running().parse::<usize>().unwrap() < count
+        })
+        .await;
+        if source.orphans() == count {
+            break failure;
+        }
+    };
+    let first = begin_until(1).await;
     assert_eq!(first.error_type, ErrorType::Timeout, "{first:?}");
-    eventually("the first is counted", || source.orphans() == 1).await;
     // One is borne: others are served beside it.
-    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    served(&source, UNSTOPPABLE).await;
     assert_eq!(source.orphans(), 1);
-    run(&source, UNSTOPPABLE).await.unwrap_err();
-    eventually("the second is counted", || source.orphans() == 2).await;
+    begin_until(2).await;
     for _ in 0..20 {
-        let refused = run(&source, UNSTOPPABLE).await.unwrap_err();
+        let refused = unstoppable().await.unwrap_err();
         assert_eq!(refused.error_type, ErrorType::Infrastructure);
         assert!(refused.message.contains("2 statements that PostgreSQL cannot stop"), "{}", refused.message);
     }
     assert!(running().parse::<u32>().unwrap() <= 2, "nothing new was started");
-    eventually("they have ended", || source.orphans() == 0).await;
-    eventually("the places come back", || source.pool().available() == 4).await;
-    assert_eq!(row(&source, "SELECT 1").await, [json!(1)], "the source serves again by itself");
+    eventually("they have ended", async || source.orphans() == 0).await;
+    eventually("the places come back", async || source.pool().available() == 4).await;
+    served(&source, "they have ended, by itself").await;
 }
 
 #[tokio::test]
@@ -192,7 +215,7 @@ async fn a_statement_whose_connection_is_gone_counts_until_the_server_says_that_
     let sleeper = connect(SourceConfig::new(server.url("postgres"))).await;
     let sleeping = tokio::spawn(async move { run(&sleeper, "SELECT pg_sleep(600)").await });
     let query = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND state = 'active' AND pid <> pg_backend_pid()";
-    eventually("it sleeps", || server.psql(&format!("SELECT count(*) {query}")) == "1").await;
+    eventually("it sleeps", async || server.psql(&format!("SELECT count(*) {query}")) == "1").await;
     let mark = server.psql(&format!("SELECT pid, (date_part('epoch', xact_start) * 1000000)::int8 {query}"));
     let (process, began) = mark.split_once('|').unwrap();
     let of = |process: &str, began: &str| crate::wire::Backend {
@@ -205,7 +228,7 @@ async fn a_statement_whose_connection_is_gone_counts_until_the_server_says_that_
     source.pool().adopt(of(process, began));
     assert!(run(&source, "SELECT 1").await.unwrap_err().message.contains("cannot stop"));
     server.psql(&format!("SELECT pg_terminate_backend(pid) {query}"));
-    eventually("it is no longer counted", || source.orphans() == 0).await;
+    eventually("it is no longer counted", async || source.orphans() == 0).await;
     assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
     assert!(sleeping.await.unwrap().is_err());
 }
@@ -217,9 +240,13 @@ async fn waiting_for_a_place_is_not_running() {
     let statement = |sql: &'static str| Statement { text: sql, sql, rows: 1, portal_rows: 0 };
     let (options, slow, quick) =
         (RunOptions::default(), statement("SELECT pg_sleep(1)"), statement("SELECT 1"));
+    let begun = Instant::now();
     let (first, second) =
         tokio::join!(source.run_statement(&slow, &options), source.run_statement(&quick, &options));
+    let both = begun.elapsed();
     assert!(first.result.is_ok() && second.result.is_ok());
     assert!(first.ran >= Duration::from_secs(1), "{first:?}");
-    assert!(second.waited >= Duration::from_millis(900) && second.waited > second.ran, "{second:?}");
+    assert!(second.waited >= Duration::from_millis(900), "{second:?}");
+    // One ran after the other: the wait of the second is no part of its run.
+    assert!(first.ran + second.ran <= both, "{first:?} {second:?} of {both:?}");
 }
