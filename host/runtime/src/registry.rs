@@ -81,7 +81,7 @@ pub enum SwapError {
         scope: DomainScope,
     },
     /// There is nothing to go back to.
-    #[error("nothing served stage `{stage}` of domain `{scope}` before")]
+    #[error("there is nothing to go back to: nothing served stage `{stage}` of domain `{scope}` before")]
     NoHistory {
         /// The stage.
         stage: Stage,
@@ -123,15 +123,14 @@ impl Registry {
         self.current.load_full()
     }
 
-    /// Puts a component in service for every stage and domain of its grant.
+    /// Puts a component in service for every stage and domain of its grant, before anything is asked. Of several for one
+    /// slot the last one serves; the others never did, so nobody goes back to them.
     pub fn install(&self, component: &Component) {
         let grant = component.grant();
         let slots =
             grant.stages.iter().flat_map(|stage| grant.domains.iter().map(|scope| (*stage, scope.clone())));
-        let Ok(()) = self.change(|history, set| {
-            for slot in slots {
-                replace(history, set, slot, component.clone());
-            }
+        let Ok(()) = self.change(|_, set| {
+            set.slots.extend(slots.map(|slot| (slot, component.clone())));
             Ok::<(), Infallible>(())
         });
     }

@@ -47,6 +47,23 @@ fn a_swap_leaves_running_asks_alone_and_can_be_taken_back() {
 }
 
 #[test]
+fn what_was_only_loaded_never_served_and_is_not_gone_back_to() {
+    let runtime = runtime(|_| {});
+    let (any, shop) = (DomainScope::Any, domain("hardware-shop"));
+    let [spare, serving, swapped] = [1, 2, 3].map(|number| version(&runtime, number, &any));
+    let registry = Registry::new();
+    registry.install(&spare);
+    registry.install(&serving);
+    assert_eq!(registry.current().component(Stage::Planner, &shop).unwrap().digest(), serving.digest());
+    assert!(registry.history(Stage::Planner, &any).is_empty());
+    let nothing = SwapError::NoHistory { stage: Stage::Planner, scope: any.clone() };
+    assert_eq!(registry.rollback(Stage::Planner, &any).unwrap_err(), nothing);
+    registry.swap(Stage::Planner, &any, &swapped).unwrap();
+    assert_eq!(registry.rollback(Stage::Planner, &any).unwrap().unwrap().digest(), serving.digest());
+    assert_eq!(registry.rollback(Stage::Planner, &any).unwrap_err(), nothing);
+}
+
+#[test]
 fn a_domains_own_component_goes_first_and_stays_within_its_grant() {
     let runtime = runtime(|_| {});
     let (shop, fleet) = (domain("hardware-shop"), domain("equipment-fleet"));
