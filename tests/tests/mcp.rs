@@ -47,6 +47,14 @@ impl Session {
         writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
     }
 
+    /// Sends a line as it is and reads what is said to it.
+    fn say(&mut self, line: &str) -> Value {
+        writeln!(self.to.as_mut().unwrap(), "{line}").unwrap();
+        let mut said = String::new();
+        assert!(self.from.read_line(&mut said).unwrap() > 0, "it ended at {line:.100}");
+        serde_json::from_str(&said).unwrap_or_else(|_| panic!("not the protocol: {said}"))
+    }
+
     /// Asks and reads on until the reply; everything on stdout is the protocol's.
     fn ask(&mut self, method: &str, parameters: &Value) -> Value {
         self.last += 1;
@@ -130,6 +138,20 @@ async fn an_agent_looks_asks_and_runs_sql_over_stdio() {
             session.call("run_query", &json!({"sql": "SELECT bill_id FROM bills", "max_rows": 3}));
         assert_eq!((&rows["row_count"], &rows["truncated"]), (&json!(3), &json!(true)), "{rows}");
         assert!(text.contains("more"), "{text}");
+
+        // What is no request is answered, and the session goes on.
+        let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"{}\"}}", "x".repeat(1 << 20));
+        for (line, code) in [
+            ("{nonsense", -32700),
+            ("5", -32600),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":5}}"#, -32602),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"no/such"}"#, -32601),
+            (&long, -32600),
+        ] {
+            let said = session.say(line);
+            assert_eq!(said["error"]["code"], code, "{line:.100}: {said}");
+        }
+        assert_eq!(session.ask("ping", &json!({}))["result"], json!({}));
 
         // When its client goes away it ends.
         drop(session.to.take());

@@ -17,8 +17,8 @@ pub fn log_to_stderr(format: LogFormat, verbose: u8, tries_components: bool) {
         0 if tries_components => "warn,airlock_runtime=error",
         0 => "warn",
         1 => "info",
-        // The driver's own debug lines hold statements with the values in them.
-        _ => "debug,tokio_postgres=warn,hyper=info,h2=info,wasmtime=info,cranelift=info",
+        // The debug lines of the driver and of the protocol hold statements with the values in them.
+        _ => "debug,tokio_postgres=warn,rmcp=info,hyper=info,h2=info,wasmtime=info,cranelift=info",
     };
     let filter = EnvFilter::try_from_env("AIRLOCK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);

@@ -96,19 +96,11 @@ pub async fn until_stopped(bound: http::Bound, service: Service, operator: Opera
 }
 
 async fn serve_until_stopped(bound: http::Bound, service: Service) {
-    let (told, mut stop) = watch::channel(false);
-    let serving = bound.serve(service, async move {
-        let _ = stop.wait_for(|stop| *stop).await;
-    });
-    let mut serving = std::pin::pin!(serving);
-    tokio::select! {
-        () = &mut serving => return,
-        () = signal() => eprintln!("stopping by a signal; asks in flight are finished first"),
-    }
-    let _ = told.send(true);
-    if tokio::time::timeout(GRACE, serving).await.is_err() {
-        tracing::warn!("asks were still running after the grace and were cancelled");
-    }
+    let stop = async {
+        signal().await;
+        eprintln!("stopping by a signal; asks in flight are finished first");
+    };
+    bound.serve(service, stop, GRACE).await;
 }
 
 /// Done at Ctrl-C or a termination signal, also at one that came since this was first waited for: a signal between two

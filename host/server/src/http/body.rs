@@ -28,11 +28,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             ));
         }
         if !is_json(request.headers()) {
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "not-json",
-                "Send JSON, with the header content-type: application/json.",
-            ));
+            return Err(not_json());
         }
         let bytes = Bytes::from_request(request, state).await.map_err(unread)?;
         read(&bytes).map(Self)
@@ -40,7 +36,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 }
 
 /// Whether the one content type that a request has is JSON, in UTF-8 as it always is.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let (Some(only), None) = (types.next(), types.next()) else { return false };
     let Ok(text) = only.to_str() else { return false };
@@ -53,6 +49,12 @@ fn is_json(headers: &HeaderMap) -> bool {
         })
     };
     json && parts.all(|part| part.is_empty() || charset(part))
+}
+
+/// A body that is not said to be JSON.
+pub(super) fn not_json() -> Problem {
+    let detail = "Send JSON, with the header content-type: application/json.";
+    Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", detail)
 }
 
 /// A body that did not arrive whole.

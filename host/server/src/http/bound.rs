@@ -1,12 +1,15 @@
 //! A listener that is taken before anything else is started, and what must stand before strangers can reach it.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use airlock_knowledge::store::Store;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use super::guard::Door;
 use super::listen;
+use super::mcp::Mcp;
 use super::tls::Tls;
 use crate::config::server::{AccessSettings, is_loopback};
 use crate::exit::usage;
@@ -68,17 +71,34 @@ impl Bound {
         })
     }
 
-    /// Serves until `stop` is done; asks in flight are finished first.
-    pub async fn serve(self, service: Service, stop: impl Future<Output = ()>) {
+    /// Serves until `stop` is done; asks in flight are finished first, but no later than `grace` after it.
+    pub async fn serve(self, service: Service, stop: impl Future<Output = ()>, grace: Duration) {
         let ops = service.store.as_ref().map(Store::ops);
         let door = Door::new(self.address, &self.access, ops);
-        let serving = listen::serve(self.listener, self.tls.as_ref(), super::router(service, door), stop);
-        match &self.tls {
-            None => serving.await,
-            Some(tls) => tokio::select! {
-                () = serving => {}
-                () = tls.follow() => {}
-            },
+        let mcp = Mcp::new(&service);
+        let router = super::router(service, door.clone(), mcp.clone());
+        let stopping = CancellationToken::new();
+        let stop = async {
+            stop.await;
+            stopping.cancel();
+        };
+        let late = async {
+            stopping.cancelled().await;
+            tokio::time::sleep(grace).await;
+            tracing::warn!("asks were still running after the grace and were cancelled");
+        };
+        let renewed = async {
+            match &self.tls {
+                None => std::future::pending().await,
+                Some(tls) => tls.follow().await,
+            }
+        };
+        tokio::select! {
+            () = listen::serve(self.listener, self.tls.as_ref(), router, stop) => {}
+            () = late => {}
+            () = renewed => {}
+            never = mcp.keep(&door) => match never {},
         }
+        mcp.end().await;
     }
 }

@@ -151,6 +151,11 @@ pub(super) const CODES: &[Code] = &[
     ),
     code("timeout", "504", "The question was not answered within its deadline."),
     code("too-many-requests", "429", "This caller asks too often. Try again after `retry-after` seconds."),
+    code(
+        "too-many-sessions",
+        "503",
+        "As many MCP sessions are open as may be, of this caller or in all. End one, or try again after `retry-after` seconds.",
+    ),
     code("unavailable", "503", "Something that is needed is away. `detail` says what."),
     code("unfit", "422", "The content is not fit for what is to become of it. `detail` says why."),
     code(
@@ -165,6 +170,11 @@ pub(super) const CODES: &[Code] = &[
     ),
     code("unknown-item", "404", "There is no such example, lesson or golden case for this caller."),
     code("unknown-run", "404", "There is no evaluation run of this name."),
+    code(
+        "unknown-session",
+        "404",
+        "There is no such MCP session: it has ended, or is another caller's. Begin a new one with `initialize`.",
+    ),
     code("which-domain", "422", "The server has several domains and the request names none."),
 ];
 

@@ -57,19 +57,24 @@ struct Frame {
 #[derive(Clone)]
 pub struct OpenSession(pub Token);
 
+/// By what a caller came in, for what outlasts the request.
+#[derive(Clone)]
+pub struct Shown(pub Credential);
+
 /// Somebody who was let in.
 struct Entry {
     caller: Option<Caller>,
     /// Who it is, for the log.
     who: String,
     session: Option<Token>,
+    shown: Option<Credential>,
     /// Whether the browser holds a cookie that opens nothing any more.
     stale: bool,
 }
 
 impl Entry {
     fn nobody() -> Self {
-        Self { caller: None, who: "nobody".to_owned(), session: None, stale: false }
+        Self { caller: None, who: "nobody".to_owned(), session: None, shown: None, stale: false }
     }
 }
 
@@ -137,6 +142,11 @@ impl Door {
         }
     }
 
+    /// Whether whoever came in by this credential would be let in now. While nobody can say, who is in stays.
+    pub async fn is_in_force(&self, credential: &Credential) -> bool {
+        !matches!(self.ring().holder(credential).await, Ok(None))
+    }
+
     async fn admit(&self, request: &Parts) -> Result<Entry, Problem> {
         let (headers, path) = (&request.headers, request.uri.path());
         if self.0.own_name_only && !self.is_own(headers) {
@@ -148,8 +158,10 @@ impl Door {
         let from = self.address(request.extensions.get::<Peer>().copied(), headers);
         let entry = match bearer(headers)? {
             Some(key) => {
-                let holder = self.holder(&Credential::Key(key), from).await?;
-                Entry { caller: Some(holder.caller()), who: named(&holder), ..Entry::nobody() }
+                let key = Credential::Key(key);
+                let holder = self.holder(&key, from).await?;
+                let caller = Some(holder.caller());
+                Entry { caller, who: named(&holder), shown: Some(key), ..Entry::nobody() }
             }
             None => self.admit_page(request, from).await?,
         };
@@ -182,7 +194,8 @@ impl Door {
             return Ok(Entry { stale, ..Entry::nobody() });
         }
         let surface = if is_of_page(headers) { Surface::Page } else { Surface::Http };
-        Ok(Entry { caller: Some(Caller::local(surface)), who: "local".to_owned(), stale, session: None })
+        let caller = Some(Caller::local(surface));
+        Ok(Entry { caller, who: "local".to_owned(), stale, ..Entry::nobody() })
     }
 
     /// A request by a session. A browser sends the cookie by itself, so what changes something needs the word as well.
@@ -204,7 +217,14 @@ impl Door {
                 ),
             ));
         }
-        Ok(Entry { caller: Some(holder.caller()), who: named(holder), session: Some(token), stale: false })
+        let shown = Some(Credential::Session(token.clone()));
+        Ok(Entry {
+            caller: Some(holder.caller()),
+            who: named(holder),
+            session: Some(token),
+            shown,
+            ..Entry::nobody()
+        })
     }
 }
 
@@ -225,6 +245,7 @@ pub async fn check(State(door): State<Door>, request: Request, next: Next) -> Re
     let extensions = request.extensions_mut();
     entry.caller.map(|caller| extensions.insert(caller));
     entry.session.map(|token| extensions.insert(OpenSession(token)));
+    entry.shown.map(|credential| extensions.insert(Shown(credential)));
     let mut response = next.run(request).await;
     visit.tell(&entry.who, &response);
     if entry.stale
@@ -259,7 +280,7 @@ impl Visit {
             status,
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
         );
-        if !refused && !matches!(*code, "unknown-domain" | "unknown-ask") {
+        if !refused && !matches!(*code, "unknown-domain" | "unknown-ask" | "unknown-session") {
             return;
         }
         let Self { from, method, path } = self;

@@ -1,4 +1,4 @@
-//! The HTTP API and the page.
+//! The HTTP API, agents over HTTP, and the page.
 
 #![allow(unused_qualifications, reason = "the macro of utoipa writes the names of parameters in full")]
 
@@ -18,6 +18,7 @@ mod health;
 mod history;
 mod knowledge;
 mod listen;
+mod mcp;
 mod names;
 mod once;
 mod openapi;
@@ -42,7 +43,7 @@ use std::time::Duration;
 use airlock_pipeline::Host;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef};
-use axum::routing::get;
+use axum::routing::{get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa_axum::router::OpenApiRouter;
@@ -71,6 +72,7 @@ struct App {
     last: health::LastReport,
     watched: Watched,
     door: guard::Door,
+    mcp: mcp::Mcp,
     summaries: evals::Summaries,
 }
 
@@ -89,6 +91,12 @@ impl FromRef<App> for Arc<Host> {
 impl FromRef<App> for guard::Door {
     fn from_ref(app: &App) -> Self {
         app.door.clone()
+    }
+}
+
+impl FromRef<App> for mcp::Mcp {
+    fn from_ref(app: &App) -> Self {
+        app.mcp.clone()
     }
 }
 
@@ -111,7 +119,7 @@ impl FromRef<App> for health::LastReport {
 }
 
 /// The routes over a service, behind its door.
-fn router(service: Service, door: guard::Door) -> Router {
+fn router(service: Service, door: guard::Door, mcp: mcp::Mcp) -> Router {
     let time = request::Patience(service.config.ask_deadline + REQUEST_TIME);
     let metrics = Arc::clone(&service.telemetry.metrics);
     // What `http/openapi.rs` asks of a route is said there.
@@ -141,6 +149,7 @@ fn router(service: Service, door: guard::Door) -> Router {
         .split_for_parts();
     let document = openapi::finish(document);
     api.route("/api/openapi.json", get(|| document.serve()))
+        .route(mcp::PATH, post(mcp::answer).delete(mcp::answer))
         .route("/docs", get(docs::index))
         .route("/docs/{file}", get(docs::part))
         .route("/problems", get(docs::problems))
@@ -163,6 +172,7 @@ fn router(service: Service, door: guard::Door) -> Router {
             last: health::LastReport::default(),
             watched: Watched::default(),
             door,
+            mcp,
             summaries: evals::Summaries::default(),
         })
 }

@@ -35,7 +35,7 @@ const BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of one.
 const LARGEST: usize = 4 * 1024 * 1024;
 /// Where keys and sessions are handled: what opens something is never kept.
-const NEVER: [&str; 2] = ["/api/session", "/mcp"];
+const NEVER: [&str; 2] = ["/api/session", super::mcp::PATH];
 
 /// For the OpenAPI document.
 #[derive(IntoParams)]

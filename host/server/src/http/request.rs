@@ -17,7 +17,7 @@ const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 const LENGTH: usize = 128;
 
 /// Paths whose work has an end of its own: golden cases are replayed before a swap, and sessions of agents stay open.
-const LONG: [&str; 2] = ["/api/plugins/", "/mcp"];
+const LONG: [&str; 2] = ["/api/plugins/", super::mcp::PATH];
 
 tokio::task_local! {
     static CURRENT: RequestId;

@@ -32,6 +32,11 @@ impl ToolProblem {
         self
     }
 
+    /// Whether it is because of who calls.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self.code, "missing-scope" | "unknown-domain" | "unknown-ask")
+    }
+
     /// The same under another code, with the one it had beside it.
     pub(super) fn coded(self, code: &'static str) -> Self {
         let before = self.code;

@@ -1,21 +1,22 @@
 //! MCP over stdin and stdout, for a client that starts airlock as its own process.
 
-use std::io::{BufRead, Write as _};
+use std::io::{BufRead, ErrorKind, Write as _};
 use std::sync::Arc;
 
 use airlock_knowledge::store::Store;
 use airlock_pipeline::Host;
-use rmcp::ServiceExt;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio::runtime::Handle;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::{RoleServer, ServiceExt};
+use tokio::sync::{mpsc, oneshot};
 
-use super::Agents;
+use super::frame::Frame;
+use super::{Agents, Door};
 
 /// Most bytes of one message: SQL of 64 KiB with every character escaped fits.
 const LINE: usize = 1024 * 1024;
-/// Bytes between the streams and the protocol.
-const BUFFER: usize = 64 * 1024;
+/// Messages between the streams and the protocol.
+const WAITING: usize = 4;
 
 /// Serves one client until it closes stdin, or `stop` is done.
 ///
@@ -26,28 +27,27 @@ pub async fn serve(
     store: Option<Store>,
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
-    let agents = Agents::new(host, store);
-    let (stdin, read) = tokio::io::duplex(BUFFER);
-    let (stdout, written) = tokio::io::duplex(BUFFER);
-    let runtime = Handle::current();
+    let agents = Agents::new(host, store, Door::Local);
+    let (read, lines) = mpsc::channel(WAITING);
+    let (out, written) = mpsc::channel(WAITING);
     // Threads of their own: a read of stdin that never ends must not keep the process from ending.
     std::thread::spawn({
-        let (runtime, gone) = (runtime.clone(), agents.gone.clone());
+        let gone = agents.gone.clone();
         move || {
-            from_stdin(&runtime, stdin);
+            from_stdin(&mut std::io::stdin().lock(), &read);
             // A client that closes stdin waits for nothing any more.
             gone.cancel();
         }
     });
-    let (flushed, all_written) = tokio::sync::oneshot::channel();
+    let (flushed, all_written) = oneshot::channel();
     std::thread::spawn(move || {
-        to_stdout(&runtime, written);
+        to_stdout(written);
         let _ = flushed.send(());
     });
-    let transport = AsyncRwTransport::new_server(read, stdout).with_max_line_length(LINE);
+    let streams = Streams { lines, out: Some(out), unsent: None };
     let ended = tokio::select! {
         served = async {
-            match agents.clone().serve(transport).await {
+            match agents.clone().serve(streams).await {
                 Ok(service) => service.waiting().await.map(|_| ()).map_err(anyhow::Error::from),
                 // A client that goes before it has begun was there to look whether the program starts.
                 Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
@@ -64,30 +64,131 @@ pub async fn serve(
     ended
 }
 
-fn from_stdin(runtime: &Handle, mut protocol: DuplexStream) {
-    let mut stdin = std::io::stdin().lock();
-    loop {
-        let read = match stdin.fill_buf() {
-            Ok([]) | Err(_) => break,
-            Ok(bytes) => {
-                if runtime.block_on(protocol.write_all(bytes)).is_err() {
-                    break;
-                }
-                bytes.len()
-            }
-        };
-        stdin.consume(read);
-    }
-    let _ = runtime.block_on(protocol.shutdown());
+/// One line of stdin.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Whole(Vec<u8>),
+    /// It was longer than a message may be, and was not kept.
+    TooLong,
 }
 
-fn to_stdout(runtime: &Handle, mut protocol: DuplexStream) {
-    let mut stdout = std::io::stdout().lock();
-    let mut buffer = vec![0; BUFFER];
-    while let Ok(read @ 1..) = runtime.block_on(protocol.read(&mut buffer)) {
-        let Some(bytes) = buffer.get(..read) else { break };
-        if stdout.write_all(bytes).and_then(|()| stdout.flush()).is_err() {
+/// Stdin and stdout as the protocol sees them.
+struct Streams {
+    lines: mpsc::Receiver<Line>,
+    out: Option<mpsc::Sender<Vec<u8>>>,
+    /// What is to be said of a line that was no message. Kept here, as a wait for room may be given up and begun again.
+    unsent: Option<Vec<u8>>,
+}
+
+impl Transport<RoleServer> for Streams {
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let out = self.out.clone();
+        async move {
+            let closed = || std::io::Error::new(ErrorKind::NotConnected, "the client has gone");
+            let bytes = serde_json::to_vec(&message)?;
+            out.ok_or_else(closed)?.send(bytes).await.map_err(|_| closed())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if self.unsent.is_some() {
+                let place = self.out.as_ref()?.reserve().await.ok()?;
+                if let Some(reply) = self.unsent.take() {
+                    place.send(reply);
+                }
+            }
+            let frame = match self.lines.recv().await? {
+                Line::Whole(line) => Frame::read(&line),
+                Line::TooLong => Frame::too_long(LINE),
+            };
+            match frame {
+                Frame::Message(message) => return Some(*message),
+                Frame::Ignored => {}
+                Frame::Wrong(error) => {
+                    tracing::info!(code = error.error.code.0, "a line was no message of the protocol");
+                    self.unsent = serde_json::to_vec(&error).ok();
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.out = None;
+        Ok(())
+    }
+}
+
+/// Gives on line by line, until there is no more or nobody takes them.
+fn from_stdin(stdin: &mut impl BufRead, lines: &mpsc::Sender<Line>) {
+    let mut line = Vec::new();
+    let mut too_long = false;
+    loop {
+        let bytes = match stdin.fill_buf() {
+            Ok([]) => break,
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let piece = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+        too_long |= line.len() + piece.len() > LINE;
+        if too_long {
+            line = Vec::new();
+        } else {
+            line.extend_from_slice(piece);
+        }
+        let read = end.map_or(bytes.len(), |end| end + 1);
+        stdin.consume(read);
+        if end.is_none() {
+            continue;
+        }
+        let whole = std::mem::take(&mut line);
+        let whole = if std::mem::take(&mut too_long) { Line::TooLong } else { Line::Whole(whole) };
+        let blank = matches!(&whole, Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace));
+        if !blank && lines.blocking_send(whole).is_err() {
             break;
+        }
+    }
+}
+
+fn to_stdout(mut messages: mpsc::Receiver<Vec<u8>>) {
+    let mut stdout = std::io::stdout().lock();
+    while let Some(mut message) = messages.blocking_recv() {
+        message.push(b'\n');
+        if stdout.write_all(&message).and_then(|()| stdout.flush()).is_err() {
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_given_on_whole_and_none_is_longer_than_it_may_be() {
+        let long = "x".repeat(LINE + 1);
+        let fits = "y".repeat(LINE);
+        let text = format!("a\r\n\n  \n{long}\n{fits}\nb\nunfinished");
+        // Pieces that end anywhere.
+        for piece in [7, 8 * 1024] {
+            let (sender, mut lines) = mpsc::channel(16);
+            from_stdin(&mut BufReader::with_capacity(piece, text.as_bytes()), &sender);
+            drop(sender);
+            let mut read = Vec::new();
+            while let Some(line) = lines.blocking_recv() {
+                read.push(line);
+            }
+            let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
+            assert!(read == [whole("a\r"), Line::TooLong, whole(&fits), whole("b")], "{piece}");
         }
     }
 }

@@ -64,6 +64,11 @@ impl Tool {
         }
     }
 
+    /// Whether it runs statements on the domain's database.
+    pub(super) const fn runs_statements(self) -> bool {
+        matches!(self, Self::SampleRows | Self::RunQuery | Self::Ask)
+    }
+
     const fn title(self) -> &'static str {
         match self {
             Self::ListDomains => "List domains",
