@@ -193,7 +193,7 @@ async fn an_agent_does_over_http_what_its_key_may_and_nothing_else() {
         assert_eq!(refusal(request).await, (status, code.to_owned()), "{shown}");
     }
 
-    assert_eq!(agent.request(Method::DELETE).send().await.unwrap().status(), 202);
+    assert_eq!(agent.request(Method::DELETE).send().await.unwrap().status(), 204);
     assert_eq!(refusal(agent.post(&ping)).await, unknown);
     let mut open = Vec::new();
     loop {
@@ -254,7 +254,7 @@ async fn a_call_ends_when_nobody_waits_for_it_and_no_agent_takes_every_connectio
                 assert_eq!(agent.post(&cancel).send().await.unwrap().status(), 202);
             }
             "gone" => drop(response),
-            _ => assert_eq!(agent.request(Method::DELETE).send().await.unwrap().status(), 202),
+            _ => assert_eq!(agent.request(Method::DELETE).send().await.unwrap().status(), 204),
         }
         until(0, ending).await;
     }

@@ -15,7 +15,8 @@ pub fn log_to_stderr(format: LogFormat, verbose: u8, tries_components: bool) {
     let default = match verbose {
         // What each call came to is what such a command prints.
         0 if tries_components => "warn,airlock_runtime=error",
-        0 => "warn",
+        // The protocol's own lines tell of clients that went away, which is their affair.
+        0 => "warn,rmcp=off",
         1 => "info",
         // The debug lines of the driver and of the protocol hold statements with the values in them.
         _ => "debug,tokio_postgres=warn,rmcp=info,hyper=info,h2=info,wasmtime=info,cranelift=info",

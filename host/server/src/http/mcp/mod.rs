@@ -96,13 +96,20 @@ impl Mcp {
             None => None,
         };
         if request.method() == Method::DELETE {
-            return Ok(self.pass_on(request, None).await);
+            let mut response = self.pass_on(request, None).await;
+            // Nothing is said of it, and clients look for that.
+            if response.status() == StatusCode::ACCEPTED {
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+            return Ok(response);
         }
         if !body::is_json(request.headers()) {
             return Err(body::not_json());
         }
         let (mut parts, body) = request.into_parts();
-        let bytes = Bytes::from_request(Request::new(body), &()).await.map_err(body::unread)?;
+        // The limit of a body stands in the parts.
+        let whole = Request::from_parts(parts.clone(), body);
+        let bytes = Bytes::from_request(whole, &()).await.map_err(body::unread)?;
         let frame = Frame::read(&bytes);
         let place = if visit.is_none() && frame.is_initialize() {
             Some(self.sessions.admit(owner, shown.map(|Shown(credential)| credential)).await?)
