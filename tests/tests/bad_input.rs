@@ -152,12 +152,14 @@ async fn a_model_that_is_down_slow_or_prosy_never_hangs_an_ask() {
     assert!(answer["degraded"].as_str().is_some_and(|text| text.contains("model")), "{answer}");
     drop(airlock);
 
-    for (said, outcomes) in [
-        (Said::Text("The bills table stores what was sold.".to_owned()), ["refused", "gave_up"]),
-        (Said::Text(String::new()), ["refused", "gave_up"]),
-        (Said::Text("SELECT no_such_column FROM bills".to_owned()), ["gave_up", "gave_up"]),
-        (Said::Text("DELETE FROM bills".to_owned()), ["refused", "refused"]),
-        (Said::Text("COMMIT; DELETE FROM bills; SELECT 1".to_owned()), ["refused", "refused"]),
+    for (said, outcome) in [
+        // Nothing was written: that is no word on whether the data has the answer.
+        (Said::Text("The bills table stores what was sold.".to_owned()), "gave_up"),
+        (Said::Text("CANNOT: The data has no weather.".to_owned()), "refused"),
+        (Said::Text(String::new()), "gave_up"),
+        (Said::Text("SELECT no_such_column FROM bills".to_owned()), "gave_up"),
+        (Said::Text("DELETE FROM bills".to_owned()), "refused"),
+        (Said::Text("COMMIT; DELETE FROM bills; SELECT 1".to_owned()), "refused"),
     ] {
         let model = ScriptedModel::start({
             let said = said.clone();
@@ -166,9 +168,8 @@ async fn a_model_that_is_down_slow_or_prosy_never_hangs_an_ask() {
         .await;
         let airlock = Airlock::with_model(&model).await;
         let (status, answer) = airlock.ask(hard).await;
-        let outcome = answer["outcome"].as_str().unwrap_or_default().to_owned();
-        assert_eq!(status, 200, "{said:?}: {answer}");
-        assert!(outcomes.contains(&outcome.as_str()), "{said:?}: {answer}");
+        assert_eq!((status, &answer["outcome"]), (200, &json!(outcome)), "{said:?}: {answer}");
+        assert_eq!(answer["gave_up"], json!(outcome == "gave_up"), "{answer}");
         assert!(answer["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{answer}");
         assert!(answer["attempts"].as_u64().unwrap() <= 3, "{answer}");
     }

@@ -191,22 +191,29 @@ async fn every_question_that_cannot_be_used_is_named_before_any_is_asked() {
     }
     assert!(!errors.contains("q.jsonl:1:"), "{errors}");
 
-    let mut broken: String = lines.iter().take(1).map(|line| format!("{line}\n")).collect();
-    broken.push_str("{\"id\": \n{\"id\": \"a\"}\n");
+    // Lines that cannot be read are told in the same report, and in the order of the file.
+    let mut broken: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    broken.insert_str(0, "{\"id\": \n");
+    broken.push_str("{\"id\": \"a\"}\n");
     let questions = evaluator.text(&broken);
     let (code, _, errors) = evaluator.run(&questions, &["--domain", "hardware-shop"], None);
     assert_eq!(code, Some(2), "{errors}");
-    assert!(errors.contains("q.jsonl:2: ") && errors.contains("q.jsonl:3: "), "{errors}");
+    let number = |line: &str| line.split("q.jsonl:").nth(1)?.split(':').next()?.parse::<u32>().ok();
+    let mut told: Vec<u32> = errors.lines().filter_map(number).collect();
+    assert!(told.is_sorted(), "{errors}");
+    told.dedup();
+    assert_eq!(told, [1, 3, 4, 5, 6, 7, 8], "{errors}");
     assert_eq!(evaluator.runs(), Vec::<PathBuf>::new(), "nothing was begun");
 
     // What can be used is asked when that is what is wanted, and the database may have another name than the domain.
     let mapped = json!({"id": "mapped", "db": "shop", "question": "How many customers do we have?",
         "gold_sql": CUSTOMERS, "accepted_sql": ["SELECT nothing FROM customers"], "now": NOW});
-    let questions = evaluator.questions(&[mapped, line("unknown", "SELECT nothing FROM customers")]);
+    let unknown = line("unknown", "SELECT nothing FROM customers");
+    let questions = evaluator.text(&format!("{mapped}\n{unknown}\n{{\"id\"\n"));
     let more = ["--map", "shop=hardware-shop", "--skip-bad", "--baseline", "only"];
     let (code, summary, errors) = evaluator.run(&questions, &more, None);
     assert_eq!(code, Some(0), "{errors}");
-    assert_eq!((&summary["questions"], &summary["skipped"]), (&json!(1), &json!(1)), "{summary}");
+    assert_eq!((&summary["questions"], &summary["skipped"]), (&json!(1), &json!(2)), "{summary}");
     assert_eq!((&summary["agent"], &summary["baseline"]["answerable"]["right"]), (&Value::Null, &json!(1)));
     assert!(errors.contains("q.jsonl:1: a further right answer"), "{errors}");
 

@@ -157,27 +157,48 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_that_decide_what_a_repair_may_do() {
+    fn each_code_says_what_a_repair_may_do() {
         for (code, want, repairable) in [
             ("42601", ErrorType::SyntaxError, true),
             ("42703", ErrorType::UnknownColumn, true),
             ("42P01", ErrorType::UnknownTable, true),
             ("42702", ErrorType::AmbiguousColumn, true),
+            ("42725", ErrorType::AmbiguousFunction, true),
             ("42883", ErrorType::UnknownFunction, true),
+            ("42P02", ErrorType::StrayParameter, true),
             ("42804", ErrorType::TypeMismatch, true),
             ("22P02", ErrorType::TypeMismatch, true),
+            ("42846", ErrorType::TypeMismatch, true),
             ("22007", ErrorType::TypeMismatch, true),
+            ("22008", ErrorType::TypeMismatch, true),
+            ("42P18", ErrorType::TypeMismatch, true),
+            ("42P22", ErrorType::TypeMismatch, true),
             // Two failures of one look that are mended in two ways.
             ("42803", ErrorType::GroupingError, true),
             ("42P20", ErrorType::WindowingError, true),
             ("42P10", ErrorType::InvalidReference, true),
+            ("0A000", ErrorType::Unsupported, true),
             ("21000", ErrorType::CardinalityViolation, true),
             ("22012", ErrorType::DivisionByZero, true),
+            ("22003", ErrorType::OutOfRange, true),
+            ("53200", ErrorType::Resource, true),
+            ("53400", ErrorType::Resource, true),
+            ("54001", ErrorType::TooComplex, true),
             // What the reader may not do is never tried in another way.
             ("42501", ErrorType::PermissionDenied, false),
             ("25006", ErrorType::PermissionDenied, false),
+            ("40001", ErrorType::Retry, false),
+            ("40P01", ErrorType::Retry, false),
+            ("08000", ErrorType::Infrastructure, false),
+            ("08P01", ErrorType::Infrastructure, false),
             ("53300", ErrorType::Infrastructure, false),
+            ("55P03", ErrorType::Infrastructure, false),
             ("57P01", ErrorType::Infrastructure, false),
+            ("57P02", ErrorType::Infrastructure, false),
+            ("57P05", ErrorType::Infrastructure, false),
+            // Nobody has seen it.
+            ("P0001", ErrorType::Unknown, false),
+            ("23505", ErrorType::Unknown, false),
         ] {
             let kind = classify(code, "");
             assert_eq!((kind, kind.repairable()), (want, repairable), "{code}");

@@ -63,7 +63,7 @@ impl EvaluationError {
 const SHOWN: usize = 200;
 
 fn list(problems: &[String]) -> String {
-    let mut text = format!("{} of the questions cannot be used, and none was asked:", problems.len());
+    let mut text = String::from("the questions cannot be used as they are, and none was asked:");
     for problem in problems.iter().take(SHOWN) {
         text.push_str("\n  ");
         text.push_str(problem);

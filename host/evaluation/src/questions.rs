@@ -1,9 +1,9 @@
 //! The questions of an evaluation: read, given their domains, and every right answer tried before anything is asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use airlock_knowledge::pack::{EvaluationCase, Located};
+use airlock_knowledge::pack::{EvaluationCase, Located, PackReport, Spot};
 use airlock_pipeline::golden::{Runner, Unfit};
 use airlock_pipeline::{Domain, Host};
 use airlock_types::DomainName;
@@ -33,6 +33,8 @@ pub struct Wanted {
     pub limit: Option<usize>,
     /// Leave out what cannot be used instead of asking nothing.
     pub skip_bad: bool,
+    /// What is wrong with the file itself, to be told with what is wrong with the questions that could be read.
+    pub unread: PackReport,
 }
 
 /// Questions that can be asked, and what there is to say about the others.
@@ -43,9 +45,14 @@ pub struct Prepared {
     pub questions: Vec<Asked>,
     /// Further right answers that cannot serve; the question is graded by the others.
     pub warnings: Vec<String>,
-    /// Questions that are left out because they were to be.
+    /// What is wrong with the lines that are left out because they were to be.
     pub skipped: Vec<String>,
+    /// How many lines these are.
+    pub left_out: usize,
 }
+
+/// Something that is wrong, and its place in the file.
+type Wrong = (Spot, String);
 
 impl Asked {
     /// The line that stands for it in the folder of a run: read again as any file of questions is.
@@ -65,7 +72,7 @@ impl Asked {
 /// Gives each question its domain and runs every right answer.
 ///
 /// # Errors
-/// [`EvaluationError::Questions`] with every question that cannot be used, unless they are to be skipped;
+/// [`EvaluationError::Questions`] with everything that is wrong, by line, unless it is to be skipped;
 /// [`EvaluationError::Infrastructure`] when a database does not answer.
 pub async fn prepare(
     host: &Host,
@@ -74,7 +81,10 @@ pub async fn prepare(
     mut tried: impl FnMut(usize),
 ) -> Result<Prepared, EvaluationError> {
     let mut prepared = Prepared::default();
-    let mut problems = Vec::new();
+    let unread = &wanted.unread;
+    let mut problems: Vec<Wrong> =
+        unread.problems.iter().map(|problem| (problem.spot.clone(), problem.to_string())).collect();
+    let bad_lines: BTreeSet<Spot> = problems.iter().map(|(spot, _)| spot.clone()).collect();
     let mut domains: BTreeMap<DomainName, Arc<Domain>> = BTreeMap::new();
     for (at, case) in cases.into_iter().take(wanted.limit.unwrap_or(usize::MAX)).enumerate() {
         match place(host, &case, wanted, &mut domains) {
@@ -82,23 +92,31 @@ pub async fn prepare(
             Ok(domain) => {
                 let runner = Runner::new(host, &domain);
                 let found = fit(&runner, &case, &mut prepared.warnings).await?;
-                if found.is_empty() {
+                if found.is_empty() && !bad_lines.contains(&case.case.id.spot) {
                     prepared.questions.push(Asked { case, domain: domain.name().clone() });
-                } else {
-                    problems.extend(found);
                 }
+                problems.extend(found);
             }
         }
         tried(at + 1);
     }
-    if wanted.skip_bad {
-        prepared.skipped = problems;
-    } else if !problems.is_empty() {
-        return Err(EvaluationError::Questions(problems));
+    problems.sort();
+    // A file that is wrong as a whole has no lines that could be left out.
+    let whole = unread.dropped > 0 || bad_lines.iter().any(|spot| spot.line == 0);
+    let nothing = prepared.questions.is_empty();
+    let lines: BTreeSet<&Spot> = problems.iter().map(|(spot, _)| spot).collect();
+    prepared.left_out = lines.len();
+    let mut told: Vec<String> = problems.into_iter().map(|(_, said)| said).collect();
+    if unread.dropped > 0 {
+        told.push(format!("and {} more problems: mend these first", unread.dropped));
     }
-    if prepared.questions.is_empty() {
-        return Err(EvaluationError::Questions(vec!["there is no question that can be asked".to_owned()]));
+    if nothing && (told.is_empty() || wanted.skip_bad) {
+        told.push("there is no question that can be asked".to_owned());
     }
+    if !told.is_empty() && (nothing || whole || !wanted.skip_bad) {
+        return Err(EvaluationError::Questions(told));
+    }
+    prepared.skipped = told;
     Ok(prepared)
 }
 
@@ -108,7 +126,7 @@ fn place(
     case: &EvaluationCase,
     wanted: &Wanted,
     domains: &mut BTreeMap<DomainName, Arc<Domain>>,
-) -> Result<Arc<Domain>, String> {
+) -> Result<Arc<Domain>, Wrong> {
     let id = &case.case.id;
     let name = match &case.db {
         Some(db) => match wanted.map.get(&db.value) {
@@ -123,21 +141,22 @@ fn place(
     }
     let domain = host.domain(name.as_ref()).map_err(|error| match &case.db {
         Some(db) => unknown(host, db),
-        None => format!("{}: {error}", id.spot),
+        None => (id.spot.clone(), format!("{}: {error}", id.spot)),
     })?;
     domains.insert(domain.name().clone(), Arc::clone(&domain));
     Ok(domain)
 }
 
-fn unknown(host: &Host, db: &Located<String>) -> String {
+fn unknown(host: &Host, db: &Located<String>) -> Wrong {
     let names: Vec<String> = host.domains().map(|domain| domain.name().to_string()).collect();
-    format!(
+    let said = format!(
         "{}: there is no domain for the database `{}`; this host serves {}: name one with --map {}=DOMAIN",
         db.spot,
         shorten(&db.value, 60),
         names.join(", "),
         shorten(&db.value, 60),
-    )
+    );
+    (db.spot.clone(), said)
 }
 
 /// What is wrong with the right answers of a question.
@@ -145,16 +164,15 @@ async fn fit(
     runner: &Runner<'_>,
     case: &EvaluationCase,
     warnings: &mut Vec<String>,
-) -> Result<Vec<String>, EvaluationError> {
+) -> Result<Vec<Wrong>, EvaluationError> {
     let mut problems = Vec::new();
     let golden = &case.case;
     if let Some(gold) = &golden.sql {
         let check = case.check_sql.as_ref().map(|check| check.value.as_str());
         if let Some(why) = unfit(runner.fit(&gold.value, check, golden.ordered).await)? {
-            problems.push(format!(
-                "{}: the right answer of `{}` cannot serve: {why}",
-                gold.spot, golden.id.value
-            ));
+            let said =
+                format!("{}: the right answer of `{}` cannot serve: {why}", gold.spot, golden.id.value);
+            problems.push((gold.spot.clone(), said));
         }
     }
     for accepted in &golden.accepted_sql {

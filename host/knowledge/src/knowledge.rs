@@ -250,6 +250,11 @@ impl Knowledge {
         hits
     }
 
+    /// The indexed values of one column.
+    pub fn values_of<'a>(&'a self, column: &ColumnRef) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.values.of_column(column)
+    }
+
     /// Verified examples whose questions are near.
     #[must_use]
     pub fn examples(&self, query: &str, k: usize) -> Vec<ExampleHit> {

@@ -307,6 +307,8 @@ impl<'a> Ask<'a> {
                 }
                 None => State::End(Ending::Refused(refusal.reason)),
             },
+            // That is no word on whether the data has the answer.
+            Generated::Nothing(why) => State::End(Ending::GaveUp(why)),
             Generated::Draft(draft) if origin == "generator" && self.wants_several() => {
                 return self.several(input, draft).await;
             }

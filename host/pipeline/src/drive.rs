@@ -72,6 +72,19 @@ pub(crate) enum Linked {
 pub(crate) enum Generated {
     Draft(Draft),
     Refused(Refusal),
+    /// A draft without a text, and why there is none.
+    Nothing(String),
+}
+
+impl From<Draft> for Generated {
+    fn from(draft: Draft) -> Self {
+        if !draft.sql.trim().is_empty() {
+            return Self::Draft(draft);
+        }
+        let why = draft.reasoning.trim();
+        let told = if why.is_empty() { "No query was written for this question." } else { why };
+        Self::Nothing(told.to_owned())
+    }
 }
 
 #[derive(Debug)]
@@ -123,10 +136,10 @@ work!(LinkInput, Linker, Linked, this => *this, link, LinkStep {
     Done => Linked::Selection, Nothing => Linked::Nothing,
 });
 work!(GenerateInput, Generator, Generated, this => *this, generate, GenerateStep {
-    Done => Generated::Draft, Refuse => Generated::Refused,
+    Done => Generated::from, Refuse => Generated::Refused,
 });
 work!(Composing, Composer, Generated, this => this.0, generate, GenerateStep {
-    Done => Generated::Draft, Refuse => Generated::Refused,
+    Done => Generated::from, Refuse => Generated::Refused,
 });
 work!(RepairInput, Repair, Repaired, this => *this, repair, RepairStep {
     Rewrite => Repaired::Rewrite, Regenerate => Repaired::Regenerate,

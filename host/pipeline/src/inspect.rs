@@ -20,8 +20,6 @@ use crate::timeline::Doing;
 const SPELLINGS: usize = 5;
 /// Texts of a query that are looked for in one diagnostic.
 const SUSPECTS: usize = 4;
-/// Indexed values that are looked at for one that is nearly the literal.
-const VALUES: usize = 50;
 
 /// What a result turned out to be.
 pub(crate) enum Inspection {
@@ -179,24 +177,24 @@ fn looks_for_absence(text: &str) -> bool {
 
 /// The one indexed value of the column that is a letter or two from the literal.
 fn near(ask: &Ask<'_>, literal: &ComparedLiteral) -> Option<String> {
-    let hits = ask.domain.knowledge().values(&literal.literal, VALUES).into_iter();
-    let of_column = hits.filter(|hit| hit.column == literal.column).map(|hit| hit.value.to_string());
-    nearest(&literal.literal, of_column)
+    nearest(&literal.literal, ask.domain.knowledge().values_of(&literal.column)).map(str::to_owned)
 }
 
 /// The one value that is near enough to be meant; none when several are. A number more or less is another thing.
-fn nearest(wanted: &str, values: impl Iterator<Item = String>) -> Option<String> {
+fn nearest<'a>(wanted: &str, values: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let folded = wanted.to_lowercase();
-    let allowed = (wanted.chars().count() / 4).min(2);
-    let mut found: Vec<String> = values
-        .filter(|value| {
-            digits(value) == digits(wanted) && edit_distance(&value.to_lowercase(), &folded) <= allowed
-        })
-        .collect();
-    found.dedup();
-    let value = found.pop()?;
-    found.is_empty().then_some(value)
+    let (folded, numbers) = (wanted.to_lowercase(), digits(wanted));
+    let length = folded.chars().count();
+    let allowed = (length / 4).min(2);
+    let mut near = values.filter(|value| {
+        // The length is cheap to compare, and a column may have thousands of values.
+        let value = value.to_lowercase();
+        value.chars().count().abs_diff(length) <= allowed
+            && digits(&value) == numbers
+            && edit_distance(&value, &folded) <= allowed
+    });
+    let only = near.next()?;
+    near.all(|other| other == only).then_some(only)
 }
 
 /// Letters that are put in, left out, replaced, or swapped with their neighbour.
@@ -344,8 +342,7 @@ mod tests {
             ("Physics", None),
             ("", None),
         ] {
-            let found = nearest(wanted, values.iter().map(|value| (*value).to_owned()));
-            assert_eq!(found.as_deref(), want, "{wanted}");
+            assert_eq!(nearest(wanted, values.into_iter()), want, "{wanted}");
         }
     }
 

@@ -111,7 +111,7 @@ impl Ask<'_> {
                         None => candidates.push(Candidate { draft, canonical, votes: 1 }),
                     }
                 }
-                Ok(Generated::Refused(_)) => {}
+                Ok(Generated::Refused(_) | Generated::Nothing(_)) => {}
                 // What there is must do: the budget is spent, or the model has gone.
                 Err(fault) => {
                     tracing::warn!(%fault, variant, "a further draft did not come");

@@ -1,6 +1,7 @@
 //! Whether a sentence says what the rows say.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::time::{Date, MONTHS};
@@ -46,7 +47,7 @@ fn says(text: &str, mentions: &[Mention], value: &str) -> bool {
 }
 
 /// A value that is one number, whatever its sign or currency. With a letter it is a name: `Hammer 500 g`.
-fn number(value: &str) -> Option<Decimal> {
+pub fn number(value: &str) -> Option<Decimal> {
     if value.contains(char::is_alphabetic) {
         return None;
     }
@@ -72,13 +73,18 @@ fn says_truth(text: &str, value: &str) -> bool {
 
 /// Whether `value` stands in `text` with no letter or digit right before or behind it.
 fn holds(text: &str, value: &str) -> bool {
+    occurrences(text, value).next().is_some()
+}
+
+/// Where `value` stands in `text` with no letter or digit right before or behind it.
+pub fn occurrences<'a>(text: &'a str, value: &'a str) -> impl Iterator<Item = Range<usize>> + use<'a> {
     let outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-    !value.is_empty()
-        && text.match_indices(value).any(|(at, found)| {
-            let before = text.get(..at).and_then(|head| head.chars().next_back());
-            let behind = text.get(at + found.len()..).and_then(|tail| tail.chars().next());
-            outside(before) && outside(behind)
-        })
+    let found = text.match_indices(value).map(|(at, found)| at..at + found.len());
+    found.filter(move |span| {
+        let before = text.get(..span.start).and_then(|head| head.chars().next_back());
+        let behind = text.get(span.end..).and_then(|tail| tail.chars().next());
+        !span.is_empty() && outside(before) && outside(behind)
+    })
 }
 
 /// Lower case, with single spaces.

@@ -7,10 +7,12 @@
 //! - each number in it can be traced to the rows, to a sum, difference or share of them (`arithmetic`), to the question or
 //!   to a date of the query (`trace`);
 //! - each name in it is one of the rows, the question or the query (`names`);
+//! - no number of a row stands beside the name of another (`pairs`);
 //! - it says what the rows say: at least one value of the rows appears in it, numbers in digits, exact or rounded as the
 //!   trace allows, texts as they are but for case (`ground`).
 //!
-//! Otherwise the template stands. An explanation of a term is held to the first of the three.
+//! Otherwise the template stands. An explanation of a term is held to the first of these, and each number in it must be in the
+//! glossary, the documents or the question.
 
 mod arithmetic;
 mod column;
@@ -21,6 +23,7 @@ mod knowledge;
 mod label;
 mod list;
 mod names;
+mod pairs;
 mod period;
 mod phrase;
 mod prose;

@@ -5,7 +5,7 @@ use airlock_plugin_sdk::prompt::{Prompt, cut};
 use airlock_plugin_sdk::{ModelReply, ModelRequest, ReplyShape};
 
 use crate::decimal::grouped;
-use crate::{LIMIT, ground, names, prose, table, trace};
+use crate::{LIMIT, ground, names, pairs, prose, table, trace};
 
 /// Rows that are shown.
 const ROWS: usize = 20;
@@ -64,6 +64,9 @@ pub fn checked(input: &AnswerInput, reply: &ModelReply) -> Result<String, String
     }
     if let Some(name) = names::untraced(text, input) {
         return Err(format!("{name} is a name that neither the rows nor the question has"));
+    }
+    if let Some(number) = pairs::mispaired(text, input) {
+        return Err(format!("{number} stands beside the name of another row"));
     }
     if !ground::says_a_value(text, input) {
         return Err("it says no value of the rows".into());

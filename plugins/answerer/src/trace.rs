@@ -12,7 +12,9 @@ const LEAST_DIGITS: usize = 3;
 
 /// A number in a text.
 pub struct Mention {
-    written: String,
+    pub written: String,
+    /// The byte it begins at.
+    pub at: usize,
     pub value: Decimal,
     /// Significant digits, trailing zeros of `1.2 million` not counted.
     digits: usize,
@@ -85,6 +87,7 @@ pub fn numbers(text: &str) -> Vec<Mention> {
             if !scales && let Some(value) = Decimal::parse(&value.to_string()) {
                 mentions.push(Mention {
                     written: word.text.clone(),
+                    at: word.span.start,
                     value,
                     digits: 1,
                     in_digits: false,
@@ -117,6 +120,7 @@ fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Menti
     let opens_line = before.rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
     Some(Mention {
         written: word.text.clone(),
+        at: word.span.start,
         value,
         digits: significant(&digits),
         in_digits: true,

@@ -12,7 +12,8 @@ use reading::Reading;
 /// Writes SQL with a model of role `reasoning`.
 ///
 /// One request is the rule. A reply that is prose, cut short, or a query that failed before is answered with one
-/// request more that says what was wrong with it; after that the stage takes what it has, or refuses.
+/// request more that says what was wrong with it; after that the stage takes what it has, or
+/// gives a draft without a text, with which the ask ends as given up.
 pub struct ModelGenerator;
 
 impl Generator for ModelGenerator {
@@ -59,7 +60,7 @@ impl Generator for ModelGenerator {
             }
         };
         if asked_again {
-            return Ok(GenerateStep::Refuse(Refusal { reason: again.refusal().into(), missing: Vec::new() }));
+            return Ok(nothing(again.given_up()));
         }
         Ok(GenerateStep::Ask(prompt::again(&input, again, &said.text)))
     }
@@ -67,10 +68,24 @@ impl Generator for ModelGenerator {
 
 airlock_plugin_sdk::export!(generator: ModelGenerator);
 
-/// A provider that declines is a refusal; a spent budget or a missing grant is for the operator.
+/// A draft without a text: nothing is said about whether the data has the answer, so this is no refusal.
+fn nothing(why: &str) -> GenerateStep {
+    GenerateStep::Done(Draft {
+        sql: String::new(),
+        reasoning: why.into(),
+        confidence: 0.0,
+        assumptions: Vec::new(),
+        used: Vec::new(),
+        attributes: Vec::new(),
+    })
+}
+
+/// A provider that declines is a refusal, and one that says nothing gave nothing; a spent budget or a missing grant is for the
+/// operator.
 fn no_reply(why: &ModelFailure) -> Result<GenerateStep, StageError> {
     match why.kind.as_str() {
-        "refused" | "empty" => Ok(GenerateStep::Refuse(Refusal {
+        "empty" => Ok(nothing("The model answered with nothing at all.")),
+        "refused" => Ok(GenerateStep::Refuse(Refusal {
             reason: "The model declined to write a query for this question.".into(),
             missing: Vec::new(),
         })),

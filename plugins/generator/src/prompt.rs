@@ -83,7 +83,7 @@ impl Again {
     }
 
     /// What the asker reads when the second reply is no better.
-    pub fn refusal(self) -> &'static str {
+    pub fn given_up(self) -> &'static str {
         match self {
             Self::Prose => {
                 "The model answered twice without a query, so there is nothing that could be checked and run."

@@ -97,6 +97,13 @@ fn refusal(played: Played<GenerateStep>) -> Refusal {
     }
 }
 
+/// Why nothing was written, of a draft that has no text.
+fn nothing(played: Played<GenerateStep>) -> String {
+    let draft = draft(played);
+    assert_eq!((draft.sql.as_str(), draft.confidence), ("", 0.0));
+    draft.reasoning
+}
+
 #[test]
 fn the_request_carries_what_is_known() {
     let mut input = input();
@@ -145,12 +152,12 @@ fn cannot_is_a_refusal_even_beside_a_statement() {
 }
 
 #[test]
-fn prose_is_asked_about_once_and_then_refused() {
+fn prose_is_asked_about_once_and_then_given_up() {
     let played = play(&input(), vec![reply("Bills are great."), reply("Truly great.")]);
     assert_eq!(played.requests.len(), 2);
     assert_eq!(played.requests[1].purpose, "write-sql-not-prose");
     assert!(played.requests[1].prompt.contains("Bills are great."));
-    assert!(refusal(played).reason.contains("without a query"));
+    assert!(nothing(played).contains("without a query"));
 
     let played = play(&input(), vec![reply("Bills are great."), sql_reply(QUERY, QUERY)]);
     assert_eq!(draft(played).sql, QUERY);
@@ -168,7 +175,7 @@ fn a_cut_reply_is_asked_to_be_shorter() {
     let played = play(&input(), vec![cut("SELECT a, b, c"), sql_reply(QUERY, QUERY)]);
     assert_eq!(played.requests[1].purpose, "write-sql-shorter");
     assert_eq!(draft(played).sql, QUERY);
-    assert!(refusal(play(&input(), vec![cut("SELECT a"), cut("SELECT b")])).reason.contains("longer"));
+    assert!(nothing(play(&input(), vec![cut("SELECT a"), cut("SELECT b")])).contains("longer"));
 }
 
 #[test]
@@ -192,6 +199,7 @@ fn what_is_not_its_work_is_an_error() {
 
     assert!(matches!(play(&input(), vec![failed("budget", "spent")]).end, Err(StageError::Internal(_))));
     assert!(refusal(play(&input(), vec![failed("refused", "no")])).reason.contains("declined"));
+    assert!(nothing(play(&input(), vec![failed("empty", "")])).contains("nothing at all"));
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn abbreviated(a: &str, b: &str) -> bool {
 }
 
 /// The same first letter, and the other letters in the same order.
-fn abbreviates(short: &str, long: &str) -> bool {
+pub fn abbreviates(short: &str, long: &str) -> bool {
     let mut rest = long.chars();
     short.len() >= 2
         && short.len() < long.len()

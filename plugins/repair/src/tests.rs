@@ -3,6 +3,7 @@
 mod clauses;
 mod edits;
 mod keywords;
+mod left_out;
 mod prompts;
 
 use airlock_plugin_sdk::contract::linker::Selection;

@@ -24,7 +24,8 @@ pub trait Linker {
     fn run(host: &impl Host, input: LinkInput, exchanges: Vec<Exchange>) -> Result<LinkStep, StageError>;
 }
 
-/// Selection to SQL. The composer is one of these too.
+/// Selection to SQL. The composer is one of these too. A draft whose `sql` is empty says that nothing was written, and its
+/// `reasoning` why: the ask ends as given up. A refusal says that the data cannot answer.
 pub trait Generator {
     /// One step.
     fn run(

@@ -12,7 +12,7 @@ use crate::summary::{Group, ModeSummary, Summary};
 pub(super) fn summary(summary: &Summary) -> String {
     let mut out = format!("# {}\n\n{} questions", summary.run, summary.questions);
     if summary.skipped > 0 {
-        let _ = write!(out, "; {} left out, whose right answers cannot serve", summary.skipped);
+        let _ = write!(out, "; {} left out, which cannot be used", summary.skipped);
     }
     if summary.missing > 0 {
         let _ = write!(out, "; {} asks are missing: the run was stopped", summary.missing);

@@ -96,6 +96,13 @@ impl ValueIndex {
         self.values.is_empty()
     }
 
+    /// The indexed values of one column.
+    pub fn of_column<'a>(&'a self, column: &ColumnRef) -> impl Iterator<Item = &'a str> + use<'a> {
+        let number = self.columns.iter().position(|known| known == column);
+        let entries = self.values.iter().filter(move |entry| Some(entry.column) == number);
+        entries.map(|entry| entry.value.as_str())
+    }
+
     /// Values that words of the question name, best first; equal scores by column and value.
     #[must_use]
     pub fn search(&self, query: &Query<'_>) -> Vec<ValueHit> {
@@ -193,6 +200,17 @@ mod tests {
             assert_eq!((hit.value.as_str(), hit.matched.as_str()), (value, matched), "{question}");
             assert!(hit.score >= score, "{question}: {}", hit.score);
         }
+    }
+
+    #[test]
+    fn the_values_of_a_column_are_its_own() {
+        let column = |table: &str, column: &str| ColumnRef {
+            table: TableRef::new("public", table),
+            column: column.into(),
+        };
+        let of = |column: &ColumnRef| index().of_column(column).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(of(&column("orders", "status")), ["PAID", "PENDING", "ON HOLD"]);
+        assert!(of(&column("orders", "label")).is_empty());
     }
 
     #[test]

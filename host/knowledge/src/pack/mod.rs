@@ -81,7 +81,7 @@ pub struct Document {
 /// # Errors
 /// [`PackReport`] with every problem.
 pub fn read_golden(file: &str, bytes: Vec<u8>) -> Result<Vec<GoldenCase>, PackReport> {
-    read_lines(file, bytes, golden::read)
+    all(read_lines(file, bytes, golden::read))
 }
 
 /// Reads questions from a file that is no part of a pack, in the format of `evaluation.jsonl` or of `golden.jsonl`. `file` is
@@ -90,6 +90,12 @@ pub fn read_golden(file: &str, bytes: Vec<u8>) -> Result<Vec<GoldenCase>, PackRe
 /// # Errors
 /// [`PackReport`] with every problem.
 pub fn read_evaluation(file: &str, bytes: Vec<u8>) -> Result<Vec<EvaluationCase>, PackReport> {
+    all(read_questions(file, bytes))
+}
+
+/// The same for one who tells the problems with others: what could be read, and what is wrong.
+#[must_use]
+pub fn read_questions(file: &str, bytes: Vec<u8>) -> (Vec<EvaluationCase>, PackReport) {
     read_lines(file, bytes, evaluation::read)
 }
 
@@ -97,13 +103,17 @@ fn read_lines<T>(
     file: &str,
     bytes: Vec<u8>,
     read: impl FnOnce(Vec<Node>, &Findings) -> Vec<T>,
-) -> Result<Vec<T>, PackReport> {
+) -> (Vec<T>, PackReport) {
     let findings = Findings::default();
     let file = PackFile { path: file.into(), bytes };
     file.check_size(&findings);
     let text = file.text(&findings).unwrap_or_default();
     let cases = read(read_json_lines(&file.path, text, &findings), &findings);
-    let report = findings.into_report();
+    (cases, findings.into_report())
+}
+
+/// What was read, when nothing is wrong with it.
+fn all<T>((cases, report): (Vec<T>, PackReport)) -> Result<Vec<T>, PackReport> {
     if report.is_empty() { Ok(cases) } else { Err(report) }
 }
 

@@ -92,7 +92,7 @@ pub struct Run {
     /// The moment of questions that have none of their own: RFC 3339, or a date. The recording's, or the run's beginning.
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
-    /// Leave out questions whose right answers cannot serve, instead of asking nothing.
+    /// Leave out lines that cannot be read and questions whose right answers cannot serve, instead of asking nothing.
     #[arg(long)]
     pub skip_bad: bool,
     /// Go on with a run that was stopped, as it was begun.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use airlock_plugin_sdk::{Host, words};
 
 use super::grouping::output;
-use super::{functions, keywords, repeated, tables};
+use super::{functions, keywords, left_out, repeated, tables};
 use crate::block::{Block, Clause, blocks};
 use crate::case::{Case, Proposal, Reference, Relation};
 use crate::edit::{Edit, apply};
@@ -37,6 +37,7 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     .into_iter()
     .flatten()
     .chain(other_name(case, &block, &relations, &reference))
+    .chain(left_out::column(case, &block, at))
     .collect()
 }
 

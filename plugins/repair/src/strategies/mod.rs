@@ -9,6 +9,7 @@ mod filters;
 mod functions;
 mod grouping;
 mod keywords;
+mod left_out;
 mod repeated;
 mod spelling;
 mod syntax;

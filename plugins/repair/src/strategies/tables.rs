@@ -2,6 +2,7 @@
 
 use airlock_plugin_sdk::{Host, TableRef, words};
 
+use super::left_out;
 use crate::block::{Block, Source, blocks};
 use crate::case::{Case, Proposal};
 use crate::edit::Edit;
@@ -19,7 +20,7 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     let source = sources.iter().find(|source| source.name.as_ref().is_some_and(|name| name.contains(&index)));
     let proposal = match source {
         Some(source) => relation(case, source),
-        None => qualifier(case, &block, &sources, index),
+        None => qualifier(case, &block, &sources, index).or_else(|| left_out::qualifier(case, index)),
     };
     proposal.into_iter().collect()
 }

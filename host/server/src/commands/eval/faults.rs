@@ -1,11 +1,12 @@
 //! `airlock eval faults`: right queries broken on purpose, and what repair makes of them without a model.
 
 use airlock_evaluation::{Wanted, break_and_mend, prepare};
+use airlock_knowledge::pack::PackReport;
 use airlock_types::DomainName;
 
 use super::failure;
 use super::progress::Bar;
-use super::run::{of_pack, read};
+use super::run::{of_pack, readable};
 use crate::cli::Faults;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
@@ -21,14 +22,14 @@ pub async fn run(options: Faults, config: &Config, json: bool) -> anyhow::Result
         .as_deref()
         .map(|name| name.parse().map_err(|error| usage(format!("--domain: {error}"))))
         .transpose()?;
-    let given = options.questions.as_deref().map(read).transpose()?;
+    let given = options.questions.as_deref().map(readable).transpose()?;
     let host = boot::host(config).await?;
-    let cases = match given {
-        Some(cases) => cases,
-        None => of_pack(&host, domain.as_ref())?.1,
+    let (cases, unread) = match given {
+        Some(given) => given,
+        None => (of_pack(&host, domain.as_ref())?.1, PackReport::default()),
     };
     // A right query that does not run here cannot be broken.
-    let wanted = Wanted { domain, limit: options.limit, skip_bad: true, ..Wanted::default() };
+    let wanted = Wanted { domain, limit: options.limit, skip_bad: true, unread, ..Wanted::default() };
     let mut bar = Bar::new(cases.len(), "trying the right queries");
     let prepared = prepare(&host, cases, &wanted, |tried| bar.tried(tried)).await.map_err(failure)?;
     bar.done();

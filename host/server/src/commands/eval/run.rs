@@ -6,7 +6,7 @@ use std::path::Path;
 
 use airlock_evaluation::{Asked, Folder, RunOptions, Wanted, begin, go_on, prepare};
 use airlock_knowledge::Degrade;
-use airlock_knowledge::pack::{EvaluationCase, limits, read_evaluation};
+use airlock_knowledge::pack::{EvaluationCase, PackReport, limits, read_questions};
 use airlock_models::ModelsConfig;
 use airlock_pipeline::Host;
 use airlock_types::{Clock, ContentHash, DomainName, Mode};
@@ -110,16 +110,19 @@ impl Given {
         if let Some(now) = &now {
             Clock::parse_now(now, "UTC").map_err(|error| usage(format!("--now: {error}")))?;
         }
-        let questions = match &options.questions {
-            Some(file) => Some((file.display().to_string(), read(file)?)),
-            None => None,
+        let (questions, unread) = match &options.questions {
+            Some(file) => {
+                let (cases, unread) = readable(file)?;
+                (Some((file.display().to_string(), cases)), unread)
+            }
+            None => (None, PackReport::default()),
         };
         let modes = match options.baseline {
             Baseline::Both => vec![Mode::Agent, Mode::Baseline],
             Baseline::Only => vec![Mode::Baseline],
             Baseline::Off => vec![Mode::Agent],
         };
-        let wanted = Wanted { domain, map, limit: options.limit, skip_bad: options.skip_bad };
+        let wanted = Wanted { domain, map, limit: options.limit, skip_bad: options.skip_bad, unread };
         Ok(Self { wanted, modes, degrade, now, questions })
     }
 }
@@ -143,7 +146,7 @@ async fn fresh(
     for warning in prepared.warnings.iter().chain(&prepared.skipped) {
         eprintln!("warning: {warning}");
     }
-    let conditions = RunOptions { from, skipped: prepared.skipped.len(), modes, degrade, now, configuration };
+    let conditions = RunOptions { from, skipped: prepared.left_out, modes, degrade, now, configuration };
     let folder = begin(host, &prepared.questions, &conditions, out).await.map_err(failure)?;
     Ok((folder, prepared.questions))
 }
@@ -164,15 +167,24 @@ pub(super) fn of_pack(
     Ok((format!("evaluation.jsonl of {}", domain.name()), cases))
 }
 
+/// The questions of a file with which nothing is wrong.
 pub(super) fn read(file: &Path) -> anyhow::Result<Vec<EvaluationCase>> {
+    let (cases, unread) = readable(file)?;
+    if unread.is_empty() {
+        return Ok(cases);
+    }
+    Err(usage(format!("--questions: the questions are wrong:\n{unread}")))
+}
+
+/// The questions of a file that can be read, and what is wrong with the file.
+pub(super) fn readable(file: &Path) -> anyhow::Result<(Vec<EvaluationCase>, PackReport)> {
     let unread =
         |error: std::io::Error| usage(format!("--questions: {} cannot be read: {error}", file.display()));
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(file).map_err(unread)?;
     opened.take(limits::FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unread)?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    read_evaluation(&name, bytes)
-        .map_err(|report| usage(format!("--questions: the questions are wrong:\n{report}")))
+    Ok(read_questions(&name, bytes))
 }
 
 /// What of a configuration decides how questions come out, without addresses and secrets.

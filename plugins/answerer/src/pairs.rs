@@ -1,0 +1,144 @@
+//! Whether a number stands beside the name whose row it is of.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use airlock_plugin_sdk::contract::answerer::AnswerInput;
+
+use crate::ground::{number, occurrences};
+use crate::trace::{Mention, numbers};
+
+/// A row's name in a text.
+struct Name {
+    span: Range<usize>,
+    row: usize,
+}
+
+/// The first number that is in a row and stands beside the name of another row. Within a part of a sentence numbers may
+/// follow their names or come before them, and not now this way and now that: then nobody knows which is whose.
+pub fn mispaired(text: &str, input: &AnswerInput) -> Option<String> {
+    let text = text.to_lowercase();
+    let names = names(&text, input)?;
+    let asked: Vec<Mention> = numbers(&input.question);
+    let said: Vec<(Mention, BTreeSet<usize>)> = numbers(&text)
+        .into_iter()
+        .filter(|said| said.in_digits && !said.marker)
+        .filter(|said| !names.iter().any(|name| name.span.contains(&said.at)))
+        .filter(|said| !asked.iter().any(|known| known.value.equals(said.value)))
+        .map(|said| (rows_with(&said, input), said))
+        .filter(|(rows, _)| !rows.is_empty())
+        .map(|(rows, said)| (said, rows))
+        .collect();
+    let mut before: Option<usize> = None;
+    for part in parts(&text) {
+        let here: Vec<&Name> = names.iter().filter(|name| part.contains(&name.span.start)).collect();
+        let told: Vec<&(Mention, BTreeSet<usize>)> =
+            said.iter().filter(|(said, _)| part.contains(&said.at)).collect();
+        let ahead = |said: &Mention| {
+            here.iter().rfind(|name| name.span.start < said.at).map(|name| name.row).or(before)
+        };
+        let behind = |said: &Mention| here.iter().find(|name| name.span.start > said.at).map(|name| name.row);
+        let first_ahead = told.iter().find(|(said, rows)| ahead(said).is_none_or(|row| !rows.contains(&row)));
+        let first_behind =
+            told.iter().find(|(said, rows)| behind(said).is_none_or(|row| !rows.contains(&row)));
+        // Where no row was named yet, a number speaks of none.
+        let spoken_of = !here.is_empty() || before.is_some();
+        if let (true, Some((wrong, _)), Some(_)) = (spoken_of, first_ahead, first_behind) {
+            return Some(wrong.written.clone());
+        }
+        before = here.last().map(|name| name.row).or(before);
+    }
+    None
+}
+
+/// The names of rows in a text, longer ones before what they hold; none where no column of texts tells the rows apart.
+fn names(text: &str, input: &AnswerInput) -> Option<Vec<Name>> {
+    let values = (0..input.columns.len()).find_map(|at| {
+        let values: Option<Vec<String>> = input
+            .rows
+            .iter()
+            .map(|row| row.get(at)?.as_deref().map(str::to_lowercase).filter(|value| number(value).is_none()))
+            .collect();
+        values
+            .filter(|values| values.len() > 1 && values.iter().collect::<BTreeSet<_>>().len() == values.len())
+    })?;
+    let mut found: Vec<Name> = Vec::new();
+    for (row, value) in values.iter().enumerate() {
+        found.extend(occurrences(text, value).map(|span| Name { span, row }));
+    }
+    found.sort_by_key(|name| (std::cmp::Reverse(name.span.len()), name.span.start));
+    let mut kept: Vec<Name> = Vec::new();
+    for name in found {
+        if !kept.iter().any(|longer| longer.span.contains(&name.span.start)) {
+            kept.push(name);
+        }
+    }
+    kept.sort_by_key(|name| name.span.start);
+    Some(kept)
+}
+
+/// The rows that have the number.
+fn rows_with(said: &Mention, input: &AnswerInput) -> BTreeSet<usize> {
+    let has = |row: &&Vec<Option<String>>| {
+        row.iter().flatten().filter_map(|cell| number(cell)).any(|exact| said.stands_for(exact))
+    };
+    input.rows.iter().enumerate().filter(|(_, row)| has(row)).map(|(at, _)| at).collect()
+}
+
+/// The parts of a text between its full stops, semicolons and line breaks. A point between digits ends nothing.
+fn parts(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut rest = text.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        let spaced = rest.peek().is_none_or(|(_, next)| next.is_whitespace());
+        if matches!(c, ';' | '\n') || (matches!(c, '.' | '!' | '?') && spaced) {
+            parts.push(start..at + c.len_utf8());
+            start = at + c.len_utf8();
+        }
+    }
+    parts.push(start..text.len());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::input;
+
+    #[test]
+    fn a_number_stands_beside_the_name_of_its_row() {
+        let rows: &[&[Option<&str>]] = &[
+            &[Some("Hammer 500 g"), Some("1200"), Some("90.50")],
+            &[Some("Nails"), Some("900"), Some("40")],
+            &[Some("Nails long"), Some("7"), Some("40")],
+        ];
+        let data = input(
+            "Which 3 products sold most?",
+            &[("name", "text"), ("units", "bigint"), ("revenue", "numeric")],
+            rows,
+        );
+        for (text, want) in [
+            ("Hammer 500 g leads with 1,200 units, followed by Nails with 900.", None),
+            ("Hammer 500 g leads with 900 units, followed by Nails with 1,200.", Some("900")),
+            ("With 1,200 units, Hammer 500 g leads; Nails follows with 900.", None),
+            ("1,200 of Hammer 500 g and 900 of Nails were sold.", None),
+            ("900 of Hammer 500 g and 1,200 of Nails were sold.", Some("900")),
+            ("Hammer 500 g leads. It sold 1,200 for 90.50.", None),
+            ("Hammer 500 g leads. It sold 900.", Some("900")),
+            ("Nails long sold 7, Nails 900.", None),
+            ("Nails long sold 900.", Some("900")),
+            ("Nails and Nails long brought 40 each.", None),
+            ("All 3 sold: Hammer 500 g 1,200, Nails 900, Nails long 7.", None),
+            ("1. Hammer 500 g: 1,200\n2. Nails: 900", None),
+            ("The most was 1,200.", None),
+            // What is computed from several rows is of none.
+            ("Hammer 500 g is 300 ahead of Nails.", None),
+        ] {
+            assert_eq!(mispaired(text, &data).as_deref(), want, "{text}");
+        }
+        let same: &[&[Option<&str>]] = &[&[Some("Nails"), Some("5")], &[Some("Nails"), Some("6")]];
+        let same = input("?", &[("name", "text"), ("units", "bigint")], same);
+        assert_eq!(mispaired("Nails sold 6.", &same), None);
+    }
+}

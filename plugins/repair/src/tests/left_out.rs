@@ -1,0 +1,142 @@
+//! Tables that a query speaks of and does not read.
+
+use airlock_plugin_sdk::contract::catalog::Join;
+use airlock_plugin_sdk::harness::{Recorded, table, table_ref};
+
+use super::{input, rewritten, shop};
+
+fn join(from: &str, column: &str, to: &str, key: &str, verified: bool) -> Join {
+    Join {
+        from: table_ref(from),
+        from_columns: vec![column.into()],
+        to: table_ref(to),
+        to_columns: vec![key.into()],
+        origin: if verified { "foreign-key" } else { "inferred" }.into(),
+        verified,
+        many_to_one: true,
+        optional: !verified,
+    }
+}
+
+/// The shop with shipments, whose two ends are places, and visits, which may be nobody's.
+fn host() -> Recorded {
+    shop()
+        .table(table("places").columns(&[("place_id", "bigint"), ("label", "text")]))
+        .table(table("shipments").columns(&[
+            ("bill_id", "bigint"),
+            ("start_id", "bigint"),
+            ("end_id", "bigint"),
+            ("weight", "numeric"),
+        ]))
+        .table(table("visits").columns(&[("visitor", "bigint"), ("day", "date")]))
+        .table(table("ratings").columns(&[("rated", "bigint"), ("stars", "integer")]))
+        .join("shipments.bill_id", "bills.bill_id")
+        .join("shipments.start_id", "places.place_id")
+        .join("shipments.end_id", "places.place_id")
+        .join_as(Join { optional: true, ..join("visits", "visitor", "customers", "cust_id", true) })
+        .join_as(join("ratings", "rated", "products", "prod_id", false))
+}
+
+fn table_of(error_type: &str, cases: &[(&str, Option<&str>)]) {
+    for (marked, want) in cases {
+        let got = rewritten(&host(), &input(error_type, "it is not in FROM", marked));
+        assert_eq!(got.as_deref(), *want, "{marked}");
+    }
+}
+
+#[test]
+fn the_table_a_qualifier_means_is_joined_where_there_is_one_way() {
+    table_of(
+        "unknown_table",
+        &[
+            (
+                "SELECT >customers.name FROM bills WHERE bills.status = 'x'",
+                Some(
+                    "SELECT customers.name FROM bills JOIN customers ON bills.cust_id = customers.cust_id \
+                     WHERE bills.status = 'x'",
+                ),
+            ),
+            (
+                "SELECT >c.name, count(*) FROM bills b GROUP BY c.name",
+                Some(
+                    "SELECT c.name, count(*) FROM bills b JOIN customers AS c ON b.cust_id = c.cust_id GROUP BY c.name",
+                ),
+            ),
+            // The first letters of its words, and a name that only its columns tell.
+            (
+                "SELECT sum(>bi.qty) FROM products p",
+                Some("SELECT sum(bi.qty) FROM products p JOIN bill_items AS bi ON p.prod_id = bi.prod_id"),
+            ),
+            (
+                "SELECT >t2.city FROM bills AS t1",
+                Some("SELECT t2.city FROM bills AS t1 JOIN customers AS t2 ON t1.cust_id = t2.cust_id"),
+            ),
+            // A bridge goes before the condition that speaks of it, and the comma binds less than a join.
+            (
+                "SELECT p.name FROM bills b INNER JOIN products p ON >bi.prod_id = p.prod_id WHERE b.status = 'x'",
+                Some(
+                    "SELECT p.name FROM bills b JOIN bill_items AS bi ON b.bill_id = bi.bill_id INNER JOIN products p ON \
+                     bi.prod_id = p.prod_id WHERE b.status = 'x'",
+                ),
+            ),
+            (
+                "SELECT >c.name, p.name FROM bills b, products p",
+                Some(
+                    "SELECT c.name, p.name FROM bills b JOIN customers AS c ON b.cust_id = c.cust_id, products p",
+                ),
+            ),
+            // What the outer query reads, its subqueries see.
+            (
+                "SELECT >c.name FROM bills b WHERE EXISTS (SELECT 1 FROM products p WHERE p.name = c.name)",
+                Some(
+                    "SELECT c.name FROM bills b JOIN customers AS c ON b.cust_id = c.cust_id WHERE EXISTS (SELECT 1 FROM \
+                     products p WHERE p.name = c.name)",
+                ),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_could_mean_something_else_is_left_alone() {
+    table_of(
+        "unknown_table",
+        &[
+            // Two ways, a guess, no way, a table that notes call dead.
+            ("SELECT >places.label FROM shipments", None),
+            ("SELECT >r.stars FROM products p", None),
+            ("SELECT >customers.city FROM products", None),
+            ("SELECT >old_stock.prod_id FROM bill_items", None),
+            // A name that says something, of no table that has the column.
+            ("SELECT >region.city FROM bills b", None),
+            // The name may mean what is read.
+            ("SELECT >custom.name FROM customers cu JOIN bills b ON b.cust_id = cu.cust_id", None),
+            // What a subquery gives may be what is meant.
+            ("SELECT >c.name FROM bills b JOIN (SELECT 1 AS n) s ON true", None),
+            ("WITH c AS (SELECT name FROM customers) SELECT >c.name FROM bills b", None),
+            // Rows without a partner seem to be wanted.
+            ("SELECT c.name FROM customers c WHERE >v.day IS NULL", None),
+            ("SELECT c.name, coalesce(>v.day, '2026-01-01') FROM customers c", None),
+            ("SELECT c.name, >v.day FROM customers c LEFT JOIN bills b ON b.cust_id = c.cust_id", None),
+            ("SELECT >c.name FROM bills b RIGHT JOIN products p ON true", None),
+            // A sum would count a bill as often as it has items.
+            ("SELECT sum(b.total_amt) FROM bills b WHERE >bi.qty > 2", None),
+        ],
+    );
+}
+
+#[test]
+fn the_table_that_has_a_column_is_joined_where_nothing_read_has_it() {
+    table_of(
+        "unknown_column",
+        &[
+            (
+                "SELECT bill_id, >city FROM bills",
+                Some("SELECT bill_id, city FROM bills JOIN customers ON bills.cust_id = customers.cust_id"),
+            ),
+            ("SELECT >label FROM shipments", None),
+            ("SELECT >stars FROM products", None),
+            ("SELECT sum(total_amt) FROM bills WHERE >weight = 2", None),
+        ],
+    );
+}
