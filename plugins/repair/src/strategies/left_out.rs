@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
-use airlock_plugin_sdk::words::identifier_words;
+use airlock_plugin_sdk::words::{identifier_words, same, words};
 
 use super::grouping::is_aggregate;
 use crate::block::{Block, Clause, Source, blocks, with_names};
@@ -90,47 +90,44 @@ fn joined(case: &Case<'_, impl Host>, block: &Block, wanted: &Wanted, levels: &[
     let tokens = &case.tokens;
     let relations = case.relations(block);
     let common = with_names(tokens);
-    // What a subquery gives is not in the catalogue: the table may be joined with that, or be that.
-    let unknown = relations.iter().any(|relation| relation.detail.is_none());
     let unread = |name: &String| {
         let mut all = blocks(tokens).into_iter().flat_map(|block| block.sources(tokens));
         !all.any(|source| source.relation.as_ref() == Some(name))
     };
     let outer = block.range.clone().any(|index| tokens.is_any(index, &["RIGHT", "FULL", "NATURAL"]));
-    if unknown || outer || common.iter().any(unread) {
+    if outer || common.iter().any(unread) {
         return None;
     }
-    let place = Place::of(case, block, wanted)?;
-    let way = way(case, &relations, &place, wanted, levels)?;
-    if changes_meaning(case, block, wanted, &way) {
-        return None;
-    }
+    // What a subquery gives is not in the catalogue: where only columns tell the table, it may be that.
+    let unknown = relations.iter().any(|relation| relation.detail.is_none());
+    let levels = levels.iter().copied().filter(|level| !unknown || *level != Named::Not);
+    let search =
+        Search { case, block, relations: &relations, place: Place::of(case, block, wanted)?, wanted };
+    let way = search.way(levels)?;
+    let keyword = search.keyword(&way)?;
     let name = written(&way.table);
     let alias = wanted.qualifier.as_ref().filter(|alias| **alias != way.table.summary.table.name);
     let alias = alias.map(|alias| format!(" AS {}", identifier(alias))).unwrap_or_default();
     let own = wanted.qualifier.as_deref().unwrap_or(&way.table.summary.table.name);
     let condition = condition(&way, own)?;
-    let (change, reason) = (
-        format!("{} is joined on {condition}.", way.table.summary.table.name),
-        match &wanted.qualifier {
-            Some(qualifier) => {
-                format!(
-                    "The query speaks of {qualifier} and does not read it, and there is one way to join it."
-                )
-            }
-            None => format!(
-                "Nothing that the query reads has {}, and one table that can be joined in one way does.",
-                wanted.columns.join(", ")
-            ),
-        },
-    );
-    let edit = match place.before {
-        Some(join) => Edit::insert(case.span(join)?.start, format!("JOIN {name}{alias} ON {condition} ")),
+    let reason = match &wanted.qualifier {
+        Some(qualifier) => {
+            format!("The query speaks of {qualifier} and does not read it, and there is one way to join it.")
+        }
+        None => format!(
+            "Nothing that the query reads has {}, and one table that can be joined in one way does.",
+            wanted.columns.join(", ")
+        ),
+    };
+    let join = format!("{keyword} {name}{alias} ON {condition}");
+    let edit = match search.place.before {
+        Some(before) => Edit::insert(case.span(before)?.start, format!("{join} ")),
         None => {
-            let segment = place.segments.iter().find(|part| holds(part, &way.to.source))?;
-            Edit::insert(tokens.bytes(segment)?.end, format!(" JOIN {name}{alias} ON {condition}"))
+            let segment = search.place.segments.iter().find(|part| holds(part, &way.to.source))?;
+            Edit::insert(tokens.bytes(segment)?.end, format!(" {join}"))
         }
     };
+    let change = format!("{} is joined on {condition}.", way.table.summary.table.name);
     Some(Proposal { edits: vec![edit], change, reason })
 }
 
@@ -175,51 +172,172 @@ fn holds(part: &Range<usize>, source: &Source) -> bool {
     source.name.as_ref().is_some_and(|name| part.contains(&name.start))
 }
 
-/// The only table and join that bring in what is wanted. Of those that the name fits better only the better ones count.
-fn way<'r>(
-    case: &Case<'_, impl Host>,
+/// What is looked through for the table that is wanted.
+struct Search<'r, 'a, H> {
+    case: &'r Case<'a, H>,
+    block: &'r Block,
     relations: &'r [Relation],
-    place: &Place,
-    wanted: &Wanted,
-    levels: &[Named],
-) -> Option<Way<'r>> {
-    let has_all = |detail: &TableDetail| {
-        wanted.columns.iter().all(|name| detail.columns.iter().any(|column| column.name == *name))
-    };
-    let listed = case.host.tables().into_iter().filter_map(|summary| case.host.describe(&summary.table));
-    let fitting: Vec<TableDetail> = listed.filter(|detail| detail.in_use && has_all(detail)).collect();
-    for level in levels {
-        let here = fitting
-            .iter()
-            .filter(|table| *level == named(table, wanted.qualifier.as_deref()) || *level == Named::Not);
-        let mut ways: Vec<Way<'r>> = Vec::new();
-        for table in here {
-            let read = relations.iter().any(|relation| {
-                relation.detail.as_ref().is_some_and(|detail| detail.summary.table == table.summary.table)
-            });
-            if read {
-                // The name may mean what is read already.
-                if *level == Named::Not {
-                    continue;
-                }
+    place: Place,
+    wanted: &'r Wanted,
+}
+
+impl<'r, H: Host> Search<'r, '_, H> {
+    /// The only table and join that bring in what is wanted. Of those that the name fits better only the better ones count.
+    fn way(&self, levels: impl Iterator<Item = Named>) -> Option<Way<'r>> {
+        let fitting = self.fitting();
+        let qualifier = self.wanted.qualifier.as_deref();
+        for level in levels {
+            let here = |table: &&TableDetail| level == Named::Not || named(table, qualifier) == level;
+            // The name may mean what is read already.
+            if level != Named::Not && fitting.iter().filter(here).any(|table| self.reads(table)) {
                 return None;
             }
-            for to in relations.iter().filter(|relation| place.reaches(&relation.source)) {
-                let joins = table.joins.iter().filter(|join| join.verified && connects(join, table, to));
-                ways.extend(joins.map(|join| Way { table: table.clone(), join: join.clone(), to }));
+            let ways: Vec<Way<'r>> = fitting.iter().filter(here).flat_map(|table| self.ways(table)).collect();
+            if ways.is_empty() {
+                if level == Named::Whole && fitting.iter().any(|table| here(&table)) {
+                    return None;
+                }
+                continue;
             }
+            let only = self.meant(ways)?;
+            // Another table that the question names and that has all of it is as likely.
+            let asked = |table: &TableDetail| self.asks_for(&table.summary.table.name);
+            let rival = |table: &TableDetail| {
+                table.summary.table != only.table.summary.table
+                    && asked(table)
+                    && !self.ways(table).is_empty()
+            };
+            let doubted = level == Named::Abbreviated && !asked(&only.table) && fitting.iter().any(rival);
+            return (!doubted).then_some(only);
         }
-        if !ways.is_empty() {
-            let only = ways.pop()?;
-            return ways.is_empty().then_some(only);
-        }
-        if *level == Named::Whole
-            && fitting.iter().any(|table| named(table, wanted.qualifier.as_deref()) == *level)
-        {
-            return None;
-        }
+        None
     }
-    None
+
+    /// Tables in use that have every column that is wanted.
+    fn fitting(&self) -> Vec<TableDetail> {
+        let host = self.case.host;
+        let listed = host.tables().into_iter().filter_map(|summary| host.describe(&summary.table));
+        let has_all = |detail: &TableDetail| {
+            let has = |name: &String| detail.columns.iter().any(|column| column.name == *name);
+            self.wanted.columns.iter().all(has)
+        };
+        listed.filter(|detail| detail.in_use && has_all(detail)).collect()
+    }
+
+    /// Whether the block, or one around it, reads the table.
+    fn reads(&self, table: &TableDetail) -> bool {
+        let at = self.block.range.start;
+        let around = blocks(&self.case.tokens).into_iter().filter(|block| block.range.contains(&at));
+        let mut read = around.flat_map(|block| self.case.relations(&block));
+        read.any(|relation| relation.detail.is_some_and(|detail| detail.summary.table == table.summary.table))
+    }
+
+    /// The verified joins by which a table can be had. One that is read already is had by a key that is not yet compared.
+    fn ways(&self, table: &TableDetail) -> Vec<Way<'r>> {
+        let again = self.reads(table);
+        let mut ways = Vec::new();
+        for to in self.relations.iter().filter(|relation| self.place.reaches(&relation.source)) {
+            let own = to.detail.as_ref().is_some_and(|detail| detail.summary.table == table.summary.table);
+            let joins = table.joins.iter().filter(|join| join.verified && connects(join, table, to));
+            let joins = joins.filter(|join| !own && !(again && self.compares(to, join, table)));
+            ways.extend(joins.map(|join| Way { table: table.clone(), join: join.clone(), to }));
+        }
+        ways
+    }
+
+    /// Whether a column of the join is compared for equality already, on the side of what is read.
+    fn compares(&self, to: &Relation, join: &Join, table: &TableDetail) -> bool {
+        let theirs = if join.from == table.summary.table { &join.to_columns } else { &join.from_columns };
+        let Some(name) = to.source.visible() else { return true };
+        let tokens = &self.case.tokens;
+        self.case.qualifiers(self.block, name).into_iter().any(|at| {
+            let column = tokens.name(at + 2).is_some_and(|column| theirs.contains(&column));
+            let before = at.checked_sub(1).is_some_and(|before| tokens.is_operator(before, "="));
+            column && (before || tokens.is_operator(at + 3, "="))
+        })
+    }
+
+    /// The only way, or of several the one whose key the question names.
+    fn meant(&self, mut ways: Vec<Way<'r>>) -> Option<Way<'r>> {
+        if ways.len() == 1 {
+            return ways.pop();
+        }
+        let words: Vec<Vec<String>> = ways
+            .iter()
+            .map(|way| way.join.from_columns.iter().flat_map(|name| identifier_words(name)).collect())
+            .collect();
+        // What all keys have in their names tells none of them apart.
+        let own = |at: usize| {
+            let all = |word: &String| words.iter().all(|others| others.contains(word));
+            words.get(at).into_iter().flatten().filter(move |word| !all(word))
+        };
+        let mut named = (0..ways.len()).filter(|at| own(*at).any(|word| self.asks_for(word)));
+        let (Some(only), None) = (named.next(), named.next()) else { return None };
+        Some(ways.swap_remove(only))
+    }
+
+    /// Whether every word of a name stands in the question.
+    fn asks_for(&self, name: &str) -> bool {
+        let asked = words(&self.case.input.question);
+        let words = identifier_words(name);
+        !words.is_empty() && words.iter().all(|word| asked.iter().any(|asked| same(&asked.text, word)))
+    }
+
+    /// How the table is joined; none where that may give other rows than were meant: where rows without a partner seem to be
+    /// wanted, and where a sum would count rows again.
+    fn keyword(&self, way: &Way<'_>) -> Option<&'static str> {
+        let tokens = &self.case.tokens;
+        let one = way.join.many_to_one && way.join.to == way.table.summary.table;
+        let behind = |place: &usize| if self.wanted.qualifier.is_some() { place + 3 } else { place + 1 };
+        let nulls: Vec<&usize> = (self.wanted.places.iter())
+            .filter(|place| tokens.is(behind(place), "IS") && tokens.is(behind(place) + 1, "NULL"))
+            .collect();
+        // Of a column that is never NULL, that asks for rows without a partner and for nothing else.
+        if nulls.iter().any(|place| self.never_null(way, **place)) {
+            return self.place.before.is_none().then_some("LEFT JOIN");
+        }
+        if one && !way.join.optional {
+            return Some("JOIN");
+        }
+        let from = self.block.clause(Clause::From)?;
+        let left = from.clone().any(|at| tokens.is(at, "LEFT"));
+        let coalesced = self.wanted.places.iter().any(|place| {
+            let open = (self.block.range.start..*place).rev().find(|at| {
+                tokens.kind(*at) == Some(Kind::Open)
+                    && tokens.closing(*at).is_some_and(|close| close > *place)
+            });
+            open.and_then(|open| open.checked_sub(1)).is_some_and(|name| tokens.is(name, "COALESCE"))
+        });
+        let doubted = left || coalesced || !nulls.is_empty() || (!one && self.sums_others());
+        (!doubted).then_some("JOIN")
+    }
+
+    /// Whether the column that a place speaks of has a value in every row, or is what the join compares.
+    fn never_null(&self, way: &Way<'_>, place: usize) -> bool {
+        let at = if self.wanted.qualifier.is_some() { place + 2 } else { place };
+        let Some(name) = self.case.tokens.name(at) else { return false };
+        let (mine, _) = sides(way);
+        let column = way.table.columns.iter().find(|column| column.name == name);
+        mine.contains(&name) || column.is_some_and(|column| !column.nullable)
+    }
+
+    /// Whether columns are summed that are not the table's own.
+    fn sums_others(&self) -> bool {
+        let tokens = &self.case.tokens;
+        let speaks = |range: &Range<usize>| self.wanted.places.iter().any(|place| range.contains(place));
+        let column = |at: usize| {
+            tokens.name(at).is_some()
+                && self.case.reference_at(at).is_some()
+                && tokens.kind(at + 1) != Some(Kind::Open)
+        };
+        self.block.range.clone().any(|at| {
+            let name = tokens.name(at).unwrap_or_default();
+            let inside = tokens.closing(at + 1).map(|close| at + 2..close);
+            is_aggregate(tokens, at)
+                && SUMS.iter().any(|sum| name.starts_with(sum))
+                && inside.is_some_and(|range| !speaks(&range) && range.clone().any(column))
+        })
+    }
 }
 
 fn named(table: &TableDetail, qualifier: Option<&str>) -> Named {
@@ -243,40 +361,6 @@ fn connects(join: &Join, table: &TableDetail, to: &Relation) -> bool {
     (join.from == *this && join.to == *other) || (join.to == *this && join.from == *other)
 }
 
-/// Whether the join may give other rows than were meant: where rows without a partner seem to be wanted, and where a sum
-/// would count rows again.
-fn changes_meaning(case: &Case<'_, impl Host>, block: &Block, wanted: &Wanted, way: &Way<'_>) -> bool {
-    let tokens = &case.tokens;
-    let one = way.join.many_to_one && way.join.to == way.table.summary.table;
-    if one && !way.join.optional {
-        return false;
-    }
-    let left = block.clause(Clause::From).is_some_and(|from| from.clone().any(|at| tokens.is(at, "LEFT")));
-    let doubted = wanted.places.iter().any(|place| {
-        let behind = if wanted.qualifier.is_some() { place + 3 } else { place + 1 };
-        let null = tokens.is(behind, "IS");
-        let open = (block.range.start..*place).rev().find(|at| {
-            tokens.kind(*at) == Some(Kind::Open) && tokens.closing(*at).is_some_and(|close| close > *place)
-        });
-        let coalesced =
-            open.and_then(|open| open.checked_sub(1)).is_some_and(|name| tokens.is(name, "COALESCE"));
-        null || coalesced
-    });
-    left || doubted || (!one && sums_others(case, block, wanted))
-}
-
-/// Whether something is summed that is not the table's own.
-fn sums_others(case: &Case<'_, impl Host>, block: &Block, wanted: &Wanted) -> bool {
-    let tokens = &case.tokens;
-    let own = |range: Range<usize>| wanted.places.iter().any(|place| range.contains(place));
-    block.range.clone().any(|at| {
-        let name = tokens.name(at).unwrap_or_default();
-        is_aggregate(tokens, at)
-            && SUMS.iter().any(|sum| name.starts_with(sum))
-            && tokens.closing(at + 1).is_some_and(|close| !own(at + 1..close))
-    })
-}
-
 fn written(table: &TableDetail) -> String {
     let table = &table.summary.table;
     if table.schema == "public" {
@@ -286,13 +370,17 @@ fn written(table: &TableDetail) -> String {
     }
 }
 
-fn condition(way: &Way<'_>, own: &str) -> Option<String> {
-    let from_here = way.join.from == way.table.summary.table;
-    let (mine, theirs) = if from_here {
+/// The columns that a join compares: those of the new table, and those of what is read.
+fn sides<'w>(way: &'w Way<'_>) -> (&'w [String], &'w [String]) {
+    if way.join.from == way.table.summary.table {
         (&way.join.from_columns, &way.join.to_columns)
     } else {
         (&way.join.to_columns, &way.join.from_columns)
-    };
+    }
+}
+
+fn condition(way: &Way<'_>, own: &str) -> Option<String> {
+    let (mine, theirs) = sides(way);
     let other = way.to.source.visible()?;
     let pairs = mine.iter().zip(theirs).map(|(mine, theirs)| {
         format!("{}.{} = {}.{}", identifier(other), identifier(theirs), identifier(own), identifier(mine))

@@ -18,11 +18,11 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     let Some(block) = case.block(index) else { return Vec::new() };
     let sources = block.sources(&case.tokens);
     let source = sources.iter().find(|source| source.name.as_ref().is_some_and(|name| name.contains(&index)));
-    let proposal = match source {
-        Some(source) => relation(case, source),
-        None => qualifier(case, &block, &sources, index).or_else(|| left_out::qualifier(case, index)),
+    let proposals = match source {
+        Some(source) => [relation(case, source), None],
+        None => [qualifier(case, &block, &sources, index), left_out::qualifier(case, index)],
     };
-    proposal.into_iter().collect()
+    proposals.into_iter().flatten().collect()
 }
 
 /// The token the failure speaks of.
@@ -104,9 +104,16 @@ fn qualifier(
     let reference = case.reference_at(index)?;
     let wanted = case.tokens.name(reference.qualifier?)?;
     let column = case.tokens.name(reference.column)?;
-    let mut hidden = sources.iter().filter(|source| source.relation.as_deref() == Some(&wanted));
-    // An alias of a letter or two is near to anything that is abbreviated.
-    let visible = sources.iter().filter_map(Source::visible).filter(|name| name.len() > 2);
+    let hidden = hidden(case, index, &wanted);
+    let mut hidden = hidden.iter();
+    // An alias of a letter or two is near to anything that is abbreviated, and what has not the column is not meant.
+    let relations = case.relations(block);
+    let lacks = |source: &Source| {
+        let known = relations.iter().find(|relation| relation.source == *source);
+        known.is_some_and(|known| known.detail.is_some() && !known.has(&column))
+    };
+    let visible = sources.iter().filter(|source| !lacks(source));
+    let visible = visible.filter_map(Source::visible).filter(|name| name.len() > 2);
     let (name, reason) = match (hidden.next(), hidden.next()) {
         (Some(only), None) => {
             (only.visible()?.to_owned(), format!("The query reads {wanted} under this name."))
@@ -131,6 +138,18 @@ fn qualifier(
         change: format!("{wanted} is now {name} before its columns."),
         reason,
     })
+}
+
+/// What reads the relation under another name: of the blocks around a place the innermost that has such.
+fn hidden(case: &Case<'_, impl Host>, index: usize, wanted: &str) -> Vec<Source> {
+    let mut around: Vec<Block> = blocks(&case.tokens);
+    around.retain(|block| block.range.contains(&index));
+    around.sort_by_key(|block| block.range.len());
+    let reading = around.into_iter().map(|block| {
+        let sources = block.sources(&case.tokens).into_iter();
+        sources.filter(|source| source.relation.as_deref() == Some(wanted)).collect::<Vec<_>>()
+    });
+    reading.into_iter().find(|sources| !sources.is_empty()).unwrap_or_default()
 }
 
 /// `c.name` where FROM says `customers` and no alias.

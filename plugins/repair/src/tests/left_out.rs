@@ -28,12 +28,14 @@ fn host() -> Recorded {
             ("end_id", "bigint"),
             ("weight", "numeric"),
         ]))
-        .table(table("visits").columns(&[("visitor", "bigint"), ("day", "date")]))
+        .table(table("visits").columns(&[("visitor", "bigint"), ("guide", "bigint"), ("day", "date")]))
+        .table(table("people").columns(&[("person_id", "bigint"), ("name", "text")]))
         .table(table("ratings").columns(&[("rated", "bigint"), ("stars", "integer")]))
         .join("shipments.bill_id", "bills.bill_id")
         .join("shipments.start_id", "places.place_id")
         .join("shipments.end_id", "places.place_id")
         .join_as(Join { optional: true, ..join("visits", "visitor", "customers", "cust_id", true) })
+        .join("visits.guide", "people.person_id")
         .join_as(join("ratings", "rated", "products", "prod_id", false))
 }
 
@@ -85,6 +87,19 @@ fn the_table_a_qualifier_means_is_joined_where_there_is_one_way() {
                     "SELECT c.name, p.name FROM bills b JOIN customers AS c ON b.cust_id = c.cust_id, products p",
                 ),
             ),
+            // Of a key that is compared, NULL is asked for rows without a partner alone.
+            (
+                "SELECT c.name FROM customers c WHERE >v.visitor IS NULL",
+                Some(
+                    "SELECT c.name FROM customers c LEFT JOIN visits AS v ON c.cust_id = v.visitor WHERE v.visitor IS NULL",
+                ),
+            ),
+            (
+                "SELECT >c.name FROM bills b JOIN (SELECT 1 AS n) s ON true",
+                Some(
+                    "SELECT c.name FROM bills b JOIN (SELECT 1 AS n) s ON true JOIN customers AS c ON b.cust_id = c.cust_id",
+                ),
+            ),
             // What the outer query reads, its subqueries see.
             (
                 "SELECT >c.name FROM bills b WHERE EXISTS (SELECT 1 FROM products p WHERE p.name = c.name)",
@@ -112,7 +127,7 @@ fn what_could_mean_something_else_is_left_alone() {
             // The name may mean what is read.
             ("SELECT >custom.name FROM customers cu JOIN bills b ON b.cust_id = cu.cust_id", None),
             // What a subquery gives may be what is meant.
-            ("SELECT >c.name FROM bills b JOIN (SELECT 1 AS n) s ON true", None),
+            ("SELECT >t2.city FROM bills b JOIN (SELECT 1 AS n) s ON true", None),
             ("WITH c AS (SELECT name FROM customers) SELECT >c.name FROM bills b", None),
             // Rows without a partner seem to be wanted.
             ("SELECT c.name FROM customers c WHERE >v.day IS NULL", None),
@@ -139,4 +154,36 @@ fn the_table_that_has_a_column_is_joined_where_nothing_read_has_it() {
             ("SELECT sum(total_amt) FROM bills WHERE >weight = 2", None),
         ],
     );
+}
+
+#[test]
+fn the_question_tells_two_keys_and_two_tables_apart() {
+    let asked = |question: &str, marked: &str| {
+        let mut input = input("unknown_table", "it is not in FROM", marked);
+        input.question = question.into();
+        rewritten(&host(), &input)
+    };
+    let start = "SELECT >p.label FROM shipments s";
+    assert_eq!(
+        asked("Where do shipments start?", start).as_deref(),
+        Some("SELECT p.label FROM shipments s JOIN places AS p ON s.start_id = p.place_id")
+    );
+    assert_eq!(asked("Where do shipments start and end?", start), None);
+    // One of two keys is compared already.
+    let other = "SELECT >t3.label FROM shipments t1 JOIN places t2 ON t1.start_id = t2.place_id";
+    assert_eq!(
+        asked("Where do they start and end?", other).as_deref(),
+        Some(
+            "SELECT t3.label FROM shipments t1 JOIN places t2 ON t1.start_id = t2.place_id JOIN places AS t3 ON \
+             t1.end_id = t3.place_id"
+        )
+    );
+    // The letter fits one table, and the question names another that has the column.
+    let letter = "SELECT >c.name FROM visits v";
+    let joined = "SELECT c.name FROM visits v JOIN customers AS c ON v.visitor = c.cust_id";
+    for (question, want) in
+        [("Who came?", Some(joined)), ("Which customers?", Some(joined)), ("Which people?", None)]
+    {
+        assert_eq!(asked(question, letter).as_deref(), want, "{question}");
+    }
 }
