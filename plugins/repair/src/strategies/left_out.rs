@@ -239,7 +239,8 @@ impl<'r, H: Host> Search<'r, '_, H> {
         for to in self.relations.iter().filter(|relation| self.place.reaches(&relation.source)) {
             let own = to.detail.as_ref().is_some_and(|detail| detail.summary.table == table.summary.table);
             let joins = table.joins.iter().filter(|join| join.verified && connects(join, table, to));
-            let joins = joins.filter(|join| !own && !(again && self.compares(to, join, table)));
+            let taken = |join: &Join| own || (again && self.compares(to, join, table));
+            let joins = joins.filter(|join| !taken(join));
             ways.extend(joins.map(|join| Way { table: table.clone(), join: join.clone(), to }));
         }
         ways
