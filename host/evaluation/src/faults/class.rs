@@ -47,7 +47,7 @@ pub const CLASSES: &[Class] = &[
     class("column ambiguous", true, names::column_unqualified),
     class("table name for its alias", true, names::alias_unused),
     class("alias misspelt", true, names::alias_misspelt),
-    class("table left out of FROM", false, names::join_left_out),
+    class("table left out of FROM", true, names::join_left_out),
     class("alias in WHERE", true, names::alias_in_where),
     class("alias in HAVING", true, names::alias_in_having),
     class("IFNULL, NVL, ISNULL", true, dialect::if_null),

@@ -200,11 +200,13 @@ impl<'r, H: Host> Search<'r, '_, H> {
                 continue;
             }
             let only = self.meant(ways)?;
-            // Another table that the question names and that has all of it is as likely.
+            // Another table that has all of it is as likely where the question names that one, and where a letter is all
+            // that speaks for this one.
             let asked = |table: &TableDetail| self.asks_for(&table.summary.table.name);
+            let letter = qualifier.is_some_and(says_nothing);
             let rival = |table: &TableDetail| {
                 table.summary.table != only.table.summary.table
-                    && asked(table)
+                    && (letter || asked(table))
                     && !self.ways(table).is_empty()
             };
             let doubted = level == Named::Abbreviated && !asked(&only.table) && fitting.iter().any(rival);
