@@ -19,6 +19,7 @@ mod host;
 pub mod laboratory;
 pub mod learner;
 mod model;
+pub mod vanishing;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -54,10 +55,11 @@ fn target() -> PathBuf {
     this.ancestors().find(|folder| folder.join("deps").is_dir()).unwrap().parent().unwrap().to_path_buf()
 }
 
-/// The binary under test, built by `cargo xtask test` before the tests run.
+/// The binary under test: `$AIRLOCK_BINARY`, or what `cargo xtask test` built before the tests run.
 #[must_use]
 pub fn binary() -> PathBuf {
-    let binary = target().join("debug/airlock");
+    let binary =
+        std::env::var_os("AIRLOCK_BINARY").map_or_else(|| target().join("debug/airlock"), PathBuf::from);
     assert!(binary.is_file(), "{} is missing: run the tests by `cargo xtask test`", binary.display());
     binary
 }
@@ -211,11 +213,22 @@ impl Airlock {
     /// Process ids of its PostgreSQL's client connections.
     #[must_use]
     pub fn backends(&self) -> Vec<u32> {
+        self.sessions(|_| true)
+    }
+
+    /// Process ids of the client connections that run a SELECT now.
+    #[must_use]
+    pub fn reading(&self) -> Vec<u32> {
+        self.sessions(|title| title.trim_end().ends_with(" SELECT"))
+    }
+
+    /// Client connections of its PostgreSQL whose process title is as wanted.
+    fn sessions(&self, wanted: impl Fn(&str) -> bool) -> Vec<u32> {
         let parent = self.postmaster().to_string();
         let output = Command::new("ps").args(["-o", "pid=,args=", "--ppid", &parent]).output().unwrap();
         String::from_utf8_lossy(&output.stdout)
             .lines()
-            .filter(|line| line.contains("[local]"))
+            .filter(|line| line.contains("[local]") && wanted(line))
             .filter_map(|line| line.split_whitespace().next()?.parse().ok())
             .collect()
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use airlock_tests::Airlock;
+use airlock_tests::{Airlock, vanishing};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -56,4 +56,15 @@ async fn heads_that_are_no_http_are_answered_and_closed() {
         assert!(said.is_empty() || said.starts_with("HTTP/1.1 4"), "{head:.40}: {said}");
     }
     still_works(&airlock).await;
+}
+
+#[tokio::test]
+async fn five_hundred_askers_that_vanish_leave_nothing_running() {
+    let airlock = Airlock::demo().await;
+    let model = vanishing::model().await;
+    let host = vanishing::host(&airlock, &model);
+    let (running, _) = vanishing::vanish(&airlock, &host, 500).await;
+    assert!(running > 0);
+    let (status, answer) = host.ask("How many customers do we have?").await;
+    assert_eq!((status, answer["outcome"].as_str()), (200, Some("answered")), "{answer}");
 }
