@@ -31,7 +31,8 @@ enum Piece {
     Number(String),
     Quoted(String),
     Time(Period, String),
-    Value(ColumnRef, String),
+    /// A value, and the columns that hold it.
+    Value(Vec<ColumnRef>, String),
 }
 
 /// An example that asks the very question, or the question with other values.
@@ -45,11 +46,12 @@ pub fn found(host: &impl Host, question: &str, clock: &Clock) -> Option<Reused> 
     let mut near: Option<Reused> = None;
     for example in host.near_examples(question, 8) {
         let known = Reading::new(&example.question, clock);
-        if known.moments.iter().any(moving) {
+        let fixed = !known.moments.iter().any(moving);
+        if !fixed && !tells_from_today(&example.sql) {
             continue;
         }
         let pieces = pieces(host, &example.question, &known);
-        if pieces == asked && !reading.moments.iter().any(moving) {
+        if pieces == asked && (!fixed || !reading.moments.iter().any(moving)) {
             return Some(Reused { id: example.id, sql: example.sql, told: Vec::new() });
         }
         if near.is_none() {
@@ -67,7 +69,14 @@ fn moving(found: &Found) -> bool {
         .any(|word| word.len() == 4 && word.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// The example with the values of the question, when nothing else differs and each value stands in its SQL just once.
+/// True for a text whose times move with the day by themselves.
+fn tells_from_today(sql: &str) -> bool {
+    let lower = sql.to_lowercase();
+    ["current_date", "current_timestamp", "now()"].iter().any(|word| lower.contains(word))
+}
+
+/// The example with the values of the question, when nothing else differs and each value stands in its SQL just once, or in
+/// comparisons of one column alone.
 fn bound(host: &impl Host, example: &Example, known: &[Piece], asked: &[Piece]) -> Option<Reused> {
     if known.len() != asked.len() {
         return None;
@@ -81,9 +90,11 @@ fn bound(host: &impl Host, example: &Example, known: &[Piece], asked: &[Piece]) 
             (Piece::Word(a), Piece::Word(b)) if a == b => words += 1,
             (a, b) if a == b => {}
             (Piece::Number(a), Piece::Number(b)) => sql = once(&sql, a, b, false)?,
-            (Piece::Quoted(a), Piece::Quoted(b)) => sql = once(&sql, &print::text(a), &print::text(b), true)?,
-            (Piece::Value(column, a), Piece::Value(other, b)) if column == other => {
-                sql = once(&sql, &print::text(a), &print::text(b), true)?;
+            (Piece::Quoted(a), Piece::Quoted(b)) => sql = compared(host, &sql, a, b)?,
+            (Piece::Value(columns, a), Piece::Value(others, b))
+                if columns.iter().any(|column| others.contains(column)) =>
+            {
+                sql = compared(host, &sql, a, b)?;
             }
             (Piece::Time(a, _), Piece::Time(b, _)) => {
                 sql = moved(&sql, a, b)?;
@@ -132,6 +143,35 @@ fn shown(piece: &Piece) -> &str {
         | Piece::Time(_, text)
         | Piece::Value(_, text) => text,
     }
+}
+
+/// The text with another value in the place of one that it compares a column with, inside a pattern too.
+fn compared(host: &impl Host, sql: &str, old: &str, new: &str) -> Option<String> {
+    let (before, after) = (print::text(old), print::text(new));
+    if let Some(text) = once(sql, &before, &after, true) {
+        return Some(text);
+    }
+    let facts = host.check(sql).ok()?;
+    let bare = |literal: &str| literal.trim_matches('%').to_lowercase();
+    let mut places: Vec<_> =
+        facts.literals.iter().filter(|place| bare(&place.literal) == old.to_lowercase()).collect();
+    let column = &places.first()?.column;
+    if places.iter().any(|place| place.column != *column) {
+        return None;
+    }
+    let (old, new) = (before.get(1..before.len() - 1)?, after.get(1..after.len() - 1)?);
+    places.sort_by_key(|place| std::cmp::Reverse(place.start));
+    let mut text = sql.to_owned();
+    for place in places {
+        let written = text.get(place.start as usize..place.end as usize)?.to_owned();
+        let from = written.to_ascii_lowercase().find(&old.to_ascii_lowercase())?;
+        let (lead, rest) = (written.get(..from)?, written.get(from + old.len()..)?);
+        // What is compared in small letters stays in small letters.
+        let small = !written.chars().any(char::is_uppercase);
+        let put = if small { new.to_lowercase() } else { new.to_owned() };
+        text.replace_range(place.start as usize..place.end as usize, &format!("{lead}{put}{rest}"));
+    }
+    Some(text)
 }
 
 /// The text with one piece replaced, when it stands there once and on its own.
@@ -196,8 +236,15 @@ fn pieces(host: &impl Host, question: &str, reading: &Reading) -> Vec<Piece> {
                 })
             })
             .max_by_key(|(_, _, words)| words.len());
-        if let Some((column, value, words)) = spelled {
-            found.push(Piece::Value(column.clone(), value.clone()));
+        if let Some((_, value, words)) = spelled {
+            let same = values.iter().filter(|(_, other, _)| other.eq_ignore_ascii_case(value));
+            let mut columns: Vec<ColumnRef> = same.map(|(column, ..)| column.clone()).collect();
+            let name = |column: &ColumnRef| {
+                (column.table.schema.clone(), column.table.name.clone(), column.column.clone())
+            };
+            columns.sort_by_key(name);
+            columns.dedup();
+            found.push(Piece::Value(columns, value.clone()));
             at += words.len();
             continue;
         }

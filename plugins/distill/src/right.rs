@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use airlock_plugin_sdk::contract::catalog::TableDetail;
 use airlock_plugin_sdk::contract::sql::{Facts, Node};
 use airlock_plugin_sdk::taught::{Rule, is_name};
 use airlock_plugin_sdk::{ColumnRef, Host, TableRef};
@@ -13,7 +14,7 @@ const LONGEST: usize = 160;
 
 /// The parts of a right text that a word of a question may stand for.
 pub struct Right {
-    /// Joins that no key of the catalogue is known for.
+    /// Joins that no key of the catalogue is known for, or one of several.
     pub joins: Vec<Rule>,
     /// Conditions with one literal each, as rules write them, and the literal.
     pub conditions: Vec<(String, String)>,
@@ -343,11 +344,16 @@ fn join(host: &impl Host, one: &ColumnRef, other: &ColumnRef) -> Option<Rule> {
         };
         join.verified && join.many_to_one && (ends(one, other) || ends(other, one))
     });
-    if known {
+    // Where several keys lead the same way, which of them is meant is worth saying.
+    let ways = |details: &TableDetail, from: &ColumnRef, to: &ColumnRef| {
+        details.joins.iter().filter(|join| join.from == from.table && join.to == to.table).count()
+    };
+    let several = ways(&details.0, one, other) > 1 || ways(&details.1, other, one) > 1;
+    if known && !several {
         return None;
     }
     // The side whose column tells its rows apart is the one that rows belong to.
-    let tells = |column: &ColumnRef, detail: &airlock_plugin_sdk::contract::catalog::TableDetail| -> u8 {
+    let tells = |column: &ColumnRef, detail: &TableDetail| -> u8 {
         if detail.primary_key == [column.column.clone()] {
             return 2;
         }

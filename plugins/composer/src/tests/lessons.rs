@@ -2,7 +2,7 @@
 
 use airlock_plugin_sdk::contract::generator::GenerateStep;
 use airlock_plugin_sdk::contract::retrieval::Lesson;
-use airlock_plugin_sdk::harness::Recorded;
+use airlock_plugin_sdk::harness::{Recorded, table};
 
 use super::library::library;
 use super::{check, line, refuses, run};
@@ -33,6 +33,38 @@ fn a_lesson_says_what_a_word_means() {
         ],
     );
     assert!(line(&host, "How many bulky books are there?").contains("pages > 500"));
+}
+
+#[test]
+fn a_lesson_says_which_of_several_keys_is_meant() {
+    let two_keys = |lesson: &str| {
+        let host = Recorded::new()
+            .table(
+                table("team").columns(&[("team_id", "bigint"), ("name", "text")]).primary_key(&["team_id"]),
+            )
+            .table(
+                table("match")
+                    .columns(&[
+                        ("match_id", "bigint"),
+                        ("host_team_id", "bigint"),
+                        ("guest_team_id", "bigint"),
+                    ])
+                    .primary_key(&["match_id"]),
+            )
+            .join("match.host_team_id", "team.team_id")
+            .join("match.guest_team_id", "team.team_id");
+        let (id, kind, text) = ("lesson:0".to_owned(), "schema-map".to_owned(), lesson.to_owned());
+        Recorded { lessons: vec![Lesson { id, kind, text, score: 1.0 }], ..host }
+    };
+    let question = "How many matches does each team have?";
+    let open = line(&two_keys("Nothing."), question);
+    assert!(open.contains("in more than one way"), "{open}");
+    let taught =
+        two_keys("Each row of `match` belongs to one of `team` by `match.host_team_id = team.team_id`.");
+    let settled = line(&taught, question);
+    assert!(settled.contains("host_team_id") && !settled.contains("guest_team_id"), "{settled}");
+    let named = line(&taught, "How many matches does each guest team have?");
+    assert!(!named.contains("host_team_id"), "{named}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A shop with lines, an archive by years and a glossary.
 
 use airlock_plugin_sdk::contract::generator::GenerateStep;
-use airlock_plugin_sdk::contract::sql::Facts;
-use airlock_plugin_sdk::contract::types::TableRef;
+use airlock_plugin_sdk::contract::sql::{ComparedLiteral, Facts};
+use airlock_plugin_sdk::contract::types::{ColumnRef, TableRef};
 use airlock_plugin_sdk::harness::{Recorded, column, table};
 
 use super::{check, input, refuses, run};
@@ -241,6 +241,55 @@ fn a_verified_example_is_taken_over_when_nothing_differs() {
     let moving = shop().example("How many receipts last month?", "SELECT 42");
     let GenerateStep::Done(draft) = run(&moving, "How many receipts last month?") else { panic!("refused") };
     assert!(draft.sql.contains("2026-07-01"), "{}", draft.sql);
+}
+
+#[test]
+fn an_example_that_tells_its_time_from_today_is_taken_over() {
+    let sql = "SELECT count(*) FROM sales WHERE sale_dt >= CURRENT_DATE - 30";
+    let host = shop().example("How many receipts in the last 30 days?", sql);
+    for (question, taken) in
+        [("How many receipts in the last 30 days?", true), ("How many receipts in the last 7 days?", false)]
+    {
+        let reused = matches!(run(&host, question), GenerateStep::Done(draft) if draft.sql == sql);
+        assert_eq!(reused, taken, "{question}");
+    }
+}
+
+#[test]
+fn a_value_is_exchanged_inside_patterns_of_one_column() {
+    let place = |sql: &str, column: &str, text: &str, nth: usize| {
+        let start = sql.match_indices(text).nth(nth).map(|(at, _)| at).unwrap();
+        ComparedLiteral {
+            column: ColumnRef {
+                table: TableRef { schema: "public".into(), name: "customers".into() },
+                column: column.into(),
+            },
+            operator: "LIKE".into(),
+            literal: text.trim_matches('\'').into(),
+            start: u32::try_from(start).unwrap(),
+            end: u32::try_from(start + text.len()).unwrap(),
+        }
+    };
+    let sql =
+        "SELECT count(*) FILTER (WHERE lower(city) LIKE '%pune%') FROM customers WHERE city ILIKE '%Pune%'";
+    for (other, want) in [
+        (
+            "city",
+            Some(
+                "SELECT count(*) FILTER (WHERE lower(city) LIKE '%new delhi%') FROM customers WHERE city ILIKE '%New Delhi%'",
+            ),
+        ),
+        ("name", None),
+    ] {
+        let literals = vec![place(sql, "city", "'%pune%'", 0), place(sql, other, "'%Pune%'", 0)];
+        let facts = Facts { tables: Vec::new(), columns: Vec::new(), functions: Vec::new(), literals };
+        let host = shop().example("How many customers in Pune?", sql).verdict(sql, Ok(facts));
+        let GenerateStep::Done(draft) = run(&host, "How many customers in New Delhi?") else {
+            panic!("refused")
+        };
+        let taken = (!draft.used.is_empty()).then_some(draft.sql.as_str());
+        assert_eq!(taken, want, "{other}");
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The host's look-ups with the rules of lessons laid over them.
 
-use super::Taught;
 use super::rule::{Rule, is_name, is_relation, relation};
+use super::{Taught, spoken};
 use crate::contract::catalog::{Join, TableDetail, TableSummary};
 use crate::contract::log::Level;
 use crate::contract::retrieval::{ColumnHit, Example, Lesson, Passage, TableHit, Term, ValueHit};
 use crate::contract::sql::{Facts, Node, Rejection};
+use crate::words::identifier_words;
 use crate::{Attribute, Host, TableRef, joins};
 
 impl<H: Host> Taught<'_, H> {
@@ -41,6 +42,18 @@ impl<H: Host> Taught<'_, H> {
             });
         }
         joins
+    }
+
+    /// Whether a join leads to the same relation as one that is taught, by a column that the question says nothing of.
+    fn is_left(&self, other: &Join, taught: &Join) -> bool {
+        let way = |join: &Join| (join.from.clone(), join.to.clone());
+        if way(other) != way(taught) || other.from_columns == taught.from_columns {
+            return false;
+        }
+        let words = |column: &String| identifier_words(column);
+        let shared: Vec<String> = taught.from_columns.iter().flat_map(words).collect();
+        let mut own = other.from_columns.iter().flat_map(words).filter(|word| !shared.contains(word));
+        !own.any(|word| spoken(&word, &self.question))
     }
 
     fn terms(&self) -> Vec<Term> {
@@ -115,8 +128,9 @@ impl<H: Host> Host for Taught<'_, H> {
                     known.verified = true;
                     known.many_to_one = true;
                 }
-                None => detail.joins.push(join),
+                None => detail.joins.push(join.clone()),
             }
+            detail.joins.retain(|other| !self.is_left(other, &join));
         }
         for rule in self.rules() {
             if let Rule::Means(phrase, sql) = rule
