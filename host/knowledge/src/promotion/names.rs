@@ -1,8 +1,8 @@
 //! What an item names in the schema, held against the catalogue: a lesson about what is not there teaches what must not be
 //! written.
 //!
-//! Prose is no SQL, so only what is surely meant as a name counts: a dotted name in backticks, a word in backticks beside
-//! the word table, relation, view or column, and the item's own scope.
+//! Prose is no SQL, so only what is surely meant as a name counts: a dotted name in backticks, by itself or in an
+//! expression, a word in backticks beside the word table, relation, view or column, and the item's own scope.
 
 use airlock_types::catalogue::Relation;
 use airlock_types::{Catalogue, ColumnRef, TableRef};
@@ -144,7 +144,10 @@ fn named(text: &str) -> Vec<Name<'_>> {
             before = piece;
             continue;
         }
-        let Some(path) = path(piece) else { continue };
+        let Some(path) = path(piece) else {
+            names.extend(in_expression(piece));
+            continue;
+        };
         let after = pieces.peek().map_or("", |(_, piece)| *piece);
         let is = kind(before, after);
         if path.len() > 1 || is != Is::Any {
@@ -152,6 +155,27 @@ fn named(text: &str) -> Vec<Name<'_>> {
         }
     }
     names
+}
+
+/// The dotted names of an expression, which has no aliases; what stands in quotes, and functions, are none.
+fn in_expression(code: &str) -> Vec<Name<'_>> {
+    const QUERY: [&str; 5] = ["select", "from", "join", "with", "as"];
+    if words(code).any(|word| QUERY.iter().any(|lead| word.eq_ignore_ascii_case(lead))) {
+        return Vec::new();
+    }
+    let outside = code.split('\'').step_by(2);
+    let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.');
+    let mut found = Vec::new();
+    for part in outside {
+        for piece in part.split_inclusive(|c: char| !name(c)) {
+            let bare = piece.trim_end_matches(|c: char| !name(c));
+            if piece.ends_with('(') || !bare.contains('.') {
+                continue;
+            }
+            found.extend(path(bare).map(|path| Name { path, is: Is::Any }));
+        }
+    }
+    found
 }
 
 /// A name in up to three parts.
@@ -215,6 +239,12 @@ mod tests {
             ("Filter the column `status` by `OPEN`, never by `date_trunc`.", None),
             ("As billing says, i.e. `status = 'PAID'`, see rules.md.", None),
             ("Write `select total from invoices`.", None),
+            ("Here `fee` is computed as `sum(bills.total)`.", Some("`bills.total`")),
+            ("Here `fee` is computed as `sum(bills.total_amt * 1.5)`.", None),
+            ("Here `open` means `bills.state = 'a.b'`.", Some("`bills.state`")),
+            ("Here `open` means `bills.status = 'a.b'`.", None),
+            ("Write `select b.total from bills b`.", None),
+            ("Round by `pg_catalog.round(bills.total_amt)`.", None),
         ] {
             let found = unknown_name(&lesson(text, &[]), &catalogue);
             match (&found, want) {
