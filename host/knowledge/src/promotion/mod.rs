@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::store::{Candidate, CandidateState, Content, ItemId, Mode};
 
 pub use names::{Removed, unknown_name};
-pub use near::{Known, Near, Nearness};
+pub use near::{Known, Near, Nearness, embedded};
 pub use replayed::{CaseReplay, Grade, REPEATS, Replayed, Ruling};
 pub use shape::{SqlCheck, Unshaped, sql_fragments, sql_texts, well_shaped};
 

@@ -66,7 +66,7 @@ pub struct Nearness<'a> {
 impl<'a> Nearness<'a> {
     /// Over what is curated. When the embedder fails, words alone are compared.
     pub async fn new(curated: Vec<(Known, Content)>, embed: Option<&'a dyn Embed>) -> Self {
-        let texts: Vec<String> = curated.iter().map(|(_, content)| said(content)).collect();
+        let texts: Vec<String> = curated.iter().map(|(_, content)| embedded(content)).collect();
         let vectors = match embed {
             Some(embed) if !texts.is_empty() => match embed.embed(&texts).await {
                 Ok(vectors) if vectors.len() == texts.len() => Some(vectors),
@@ -114,7 +114,7 @@ impl<'a> Nearness<'a> {
     }
 
     async fn vector(&self, content: &Content) -> Option<Vec<f32>> {
-        self.embed?.embed(&[said(content)]).await.ok()?.into_iter().next()
+        self.embed?.embed(&[embedded(content)]).await.ok()?.into_iter().next()
     }
 }
 
@@ -124,6 +124,15 @@ fn entry(known: Known, content: &Content, vector: Option<Vec<f32>>) -> Entry {
         _ => None,
     };
     Entry { known, kind: content.kind(), said: bag(&said(content)), sql, vector }
+}
+
+/// The text that is made a vector of, when a candidate is handed in and when it is compared.
+#[must_use]
+pub fn embedded(content: &Content) -> String {
+    match content {
+        Content::Lesson(lesson) => format!("{} {}", lesson.trigger, lesson.text),
+        Content::Example(_) | Content::Golden(_) => said(content),
+    }
 }
 
 /// The words that say what it is about.

@@ -7,6 +7,7 @@
 mod decide;
 mod fared;
 mod list;
+mod vectors;
 
 use std::sync::Arc;
 

@@ -39,6 +39,12 @@ async fn an_item_is_decided_on_by_its_hash_and_can_come_back() {
     ] {
         assert_eq!(distill.ingest(&near(text, values)).await.unwrap(), want, "{text}");
     }
+    // A pass reads the vectors of what was kept.
+    let mut vectors = promote.vectors(&shop(), "m").await.unwrap();
+    vectors.sort_by(|a, b| a.1.partial_cmp(&b.1).unwrap());
+    let kept = [(lesson("Bills are dated"), vec![0.0, 1.0]), (lesson("Revenue is net"), vec![1.0, 0.0])];
+    assert_eq!(vectors, kept);
+    assert_eq!(promote.vectors(&shop(), "another model").await.unwrap(), []);
 
     // A decision names what was looked at.
     let (id, hash) = (first.id, first.content.hash());

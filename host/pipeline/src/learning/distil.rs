@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_knowledge::pack::LessonKind;
+use airlock_knowledge::promotion::embedded;
 use airlock_knowledge::store::{Content, LessonContent, Vector};
 use airlock_models::Models;
 use airlock_runtime::contract::distill::{DistillInput, DistillStep};
@@ -115,9 +116,11 @@ const NEAR: f64 = 0.995;
 
 /// A lesson as a vector, by which the store knows what is nearly there; none where there is no embedder, or it is down.
 pub(super) async fn vector(embedding: Option<&Embedding>, content: &Content) -> Option<Vector> {
-    let Content::Lesson(lesson) = content else { return None };
+    if !matches!(content, Content::Lesson(_)) {
+        return None;
+    }
     let embedder = embedding?.embedder();
-    let texts = [format!("{} {}", lesson.trigger, lesson.text)];
+    let texts = [embedded(content)];
     match embedder.texts(&texts).await {
         Ok(vectors) => {
             let values = vectors.into_iter().next()?;

@@ -1,11 +1,13 @@
 //! The promotion gate in service: what it wants of the adapter, the models, the embedder and the golden cases, and a pass.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_knowledge::promotion::{
     Answering, Decider, Embed, Gate, Known, Nearness, Person, Review, Ruled, THRESHOLD, Unshaped, Veto,
+    embedded,
     pass::{self, PassOptions, PassSummary},
     well_shaped,
 };
@@ -143,15 +145,38 @@ impl Veto for Adapter<'_> {
     }
 }
 
-struct Vectors<'a>(&'a Embedder);
+struct Vectors<'a> {
+    embedder: &'a Embedder,
+    /// Vectors that were kept when candidates were handed in, by their text.
+    kept: BTreeMap<String, Vec<f32>>,
+}
+
+impl<'a> Vectors<'a> {
+    async fn of(embedder: &'a Embedder, promote: &Promote, domain: &DomainName) -> Result<Self, StoreError> {
+        let kept = promote.vectors(domain, embedder.model()).await?.into_iter();
+        Ok(Self { embedder, kept: kept.map(|(content, vector)| (embedded(&content), vector)).collect() })
+    }
+
+    async fn all(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
+        let new: Vec<String> = texts.iter().filter(|text| !self.kept.contains_key(*text)).cloned().collect();
+        let mut made = if new.is_empty() {
+            Vec::new()
+        } else {
+            self.embedder.texts(&new).await.map_err(|error| error.to_string())?
+        }
+        .into_iter();
+        let each = texts.iter().map(|text| self.kept.get(text).cloned().or_else(|| made.next()));
+        each.collect::<Option<_>>().ok_or_else(|| "the embedder left out a text".to_owned())
+    }
+}
 
 impl Embed for Vectors<'_> {
     fn model(&self) -> &str {
-        self.0.model()
+        self.embedder.model()
     }
 
     fn embed<'a>(&'a self, texts: &'a [String]) -> Answering<'a, Result<Vec<Vec<f32>>, String>> {
-        Box::pin(async { self.0.texts(texts).await.map_err(|error| error.to_string()) })
+        Box::pin(self.all(texts))
     }
 }
 
@@ -209,7 +234,10 @@ impl Host {
         let replayer = Replayer::new(self, Arc::clone(&domain), options.replay).await;
         let before = replayer.rate();
         let adapter = Adapter { host: self, domain: Arc::clone(&domain) };
-        let vectors = self.embedding.as_ref().map(|embedding| Vectors(embedding.embedder()));
+        let vectors = match self.embedding.as_ref() {
+            Some(embedding) => Some(Vectors::of(embedding.embedder(), promote, domain.name()).await?),
+            None => None,
+        };
         let reviewer = Reviewer(self.models());
         let near =
             Nearness::new(curated(promote, &domain).await?, vectors.as_ref().map(|v| v as &dyn Embed)).await;
