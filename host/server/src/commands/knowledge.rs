@@ -6,7 +6,9 @@ mod shelf;
 use std::io::{BufRead, IsTerminal, Write};
 
 use airlock_knowledge::promotion::{Answering, Grade, Person, Replayed, Ruled, sql_texts};
-use airlock_knowledge::store::{Candidate, CurationState, Filter, StoreError};
+use airlock_knowledge::store::{
+    Candidate, CandidateState, Content, CurationState, Filter, ItemId, StoreError,
+};
 use airlock_pipeline::learning::{GateMode, GateOptions, PassError, PassReport};
 use airlock_types::text::shorten;
 use serde_json::json;
@@ -183,7 +185,7 @@ fn summary(report: &PassReport, json: bool) -> anyhow::Result<()> {
 
 async fn history(
     curator: &Curator<'_>,
-    item: Option<airlock_knowledge::store::ItemId>,
+    item: Option<ItemId>,
     limit: i64,
     json: bool,
 ) -> anyhow::Result<Exit> {
@@ -206,31 +208,19 @@ async fn recheck(config: &Config, of: &Of, json: bool) -> anyhow::Result<Exit> {
     let curator = Curator::open(config, of, json).await?;
     let done = async {
         let domain = curator.live().await?;
-        let (mut looked_at, mut refused, mut after) = (0_usize, 0_usize, None);
-        loop {
-            let filter = Filter {
-                domain: Some(curator.domain.clone()),
-                state: None::<CurationState>,
-                limit: 1_000,
-                after,
-                ..Filter::default()
-            };
-            let page = curator.promote().curations(&filter).await.map_err(failure)?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.id);
-            for item in &page {
-                for text in sql_texts(&item.content) {
-                    looked_at += 1;
-                    let Err(rejection) = domain.gate().check(text) else { continue };
-                    refused += 1;
-                    if json {
-                        output::json(
-                            &json!({"id": item.id, "state": item.state, "sql": text, "message": rejection.message}),
-                        )?;
-                    } else {
-                        output::line(format!("{} ({}): {}", item.id, item.state, rejection.message))?;
-                        output::line(format!("    {text}"))?;
-                    }
+        let (mut looked_at, mut refused) = (0_usize, 0_usize);
+        for (id, state, content) in everything(&curator).await? {
+            for text in sql_texts(&content) {
+                looked_at += 1;
+                let Err(rejection) = domain.gate().check(text) else { continue };
+                refused += 1;
+                if json {
+                    output::json(
+                        &json!({"id": id, "state": state, "sql": text, "message": rejection.message}),
+                    )?;
+                } else {
+                    output::line(format!("{id} ({state}): {}", rejection.message))?;
+                    output::line(format!("    {text}"))?;
                 }
             }
         }
@@ -243,4 +233,40 @@ async fn recheck(config: &Config, of: &Of, json: bool) -> anyhow::Result<Exit> {
     };
     let done = done.await;
     curator.close(done).await
+}
+
+/// What is curated, in whatever state, and the candidates that somebody may still decide on.
+async fn everything(curator: &Curator<'_>) -> anyhow::Result<Vec<(ItemId, String, Content)>> {
+    let mut found = Vec::new();
+    let mut after = None;
+    loop {
+        let filter = Filter {
+            domain: Some(curator.domain.clone()),
+            state: None::<CurationState>,
+            limit: 1_000,
+            after,
+            ..Filter::default()
+        };
+        let page = curator.promote().curations(&filter).await.map_err(failure)?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.id);
+        found.extend(page.into_iter().map(|item| (item.id, item.state.to_string(), item.content)));
+    }
+    for state in [CandidateState::Proposed, CandidateState::NeedsEvidence] {
+        let mut after = None;
+        loop {
+            let filter = Filter {
+                domain: Some(curator.domain.clone()),
+                state: Some(state),
+                limit: 1_000,
+                after,
+                ..Filter::default()
+            };
+            let page = curator.promote().candidates(&filter).await.map_err(failure)?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.id);
+            found.extend(page.into_iter().map(|item| (item.id, state.to_string(), item.content)));
+        }
+    }
+    Ok(found)
 }

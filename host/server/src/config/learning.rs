@@ -6,6 +6,9 @@ use serde::Deserialize;
 use super::ConfigError;
 use crate::upkeep::{Promotion, Schedule, Scheduled};
 
+/// When patterns of use are looked for, unless it is said otherwise: not at the hour, when much else begins.
+pub const SIX_HOURLY: &str = "40 */6 * * *";
+
 /// The section as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -16,13 +19,15 @@ pub struct LearningTable {
     schedule: String,
     time_zone: String,
     promote: String,
+    mining: String,
 }
 
 impl Default for LearningTable {
     fn default() -> Self {
         let LearningOptions { examples, lessons, recall } = LearningOptions::default();
         let (schedule, time_zone, promote) = ("off".to_owned(), "UTC".to_owned(), "none".to_owned());
-        Self { examples, lessons, recall, schedule, time_zone, promote }
+        let mining = SIX_HOURLY.to_owned();
+        Self { examples, lessons, recall, schedule, time_zone, promote, mining }
     }
 }
 
@@ -43,11 +48,34 @@ impl LearningTable {
             Schedule::parse(&self.schedule, &self.time_zone).map_err(|why| wrong("schedule", why))?;
         Ok(Some(Scheduled { schedule, promotion }))
     }
+
+    /// When patterns of use are looked for, if ever by the clock.
+    pub(super) fn mining(&self) -> Result<Option<Schedule>, ConfigError> {
+        if self.mining == "off" {
+            return Ok(None);
+        }
+        let schedule = Schedule::parse(&self.mining, &self.time_zone);
+        schedule.map(Some).map_err(|why| ConfigError::Learning { key: "mining", why })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_are_looked_for_every_six_hours_unless_it_is_said_otherwise() {
+        for (text, want) in [
+            ("", Some("40 */6 * * *")),
+            ("mining = \"off\"", None),
+            ("mining = \"0 4 * * *\"", Some("0 4 * * *")),
+        ] {
+            let table: LearningTable = toml::from_str(text).unwrap();
+            assert_eq!(table.mining().unwrap().map(|schedule| schedule.text().to_owned()).as_deref(), want);
+        }
+        let table: LearningTable = toml::from_str("mining = \"often\"").unwrap();
+        assert!(table.mining().unwrap_err().to_string().contains("learning.mining"));
+    }
 
     #[test]
     fn the_clock_is_off_unless_it_is_set() {

@@ -27,7 +27,7 @@ use log::{LogSettings, LogTable};
 use server::{AccessSettings, ServerTable};
 use store::{StoreConfigError, StoreSettings, StoreTable};
 
-use crate::upkeep::Scheduled;
+use crate::upkeep::{Schedule, Scheduled};
 
 pub use server::{DEFAULT_LISTEN, parse_listen};
 
@@ -150,6 +150,8 @@ pub struct Config {
     pub telemetry: TelemetrySettings,
     /// When candidates are ruled on by the clock.
     pub scheduled: Option<Scheduled>,
+    /// When patterns of use are looked for.
+    pub mining: Option<Schedule>,
     /// Folder of evaluation runs.
     pub evaluations: PathBuf,
 }
@@ -324,6 +326,7 @@ impl Config {
             models,
             embedder,
             scheduled: file.learning.scheduled()?,
+            mining: file.learning.mining()?,
             learning: file.learning.options(),
             log: file.log.resolve()?,
             telemetry: file.telemetry.resolve(&variable)?,

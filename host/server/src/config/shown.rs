@@ -9,6 +9,7 @@ use airlock_setup::store::DUTIES;
 use serde::Serialize;
 use toml::{Table, Value};
 
+use super::learning::SIX_HOURLY;
 use super::store::{StoreSettings, variable_of};
 use super::{Config, ConfigError, read_text, wrong};
 
@@ -153,6 +154,7 @@ fn defaults(config: &Config) -> Vec<(String, Option<Value>)> {
         ("learning.schedule", Some("off".into())),
         ("learning.time_zone", Some("UTC".into())),
         ("learning.promote", Some("none".into())),
+        ("learning.mining", Some(SIX_HOURLY.into())),
         ("evaluation.dir", path(&config.evaluations)),
         ("domains.dir", path(&config.domains)),
         ("domains.load", None),

@@ -1,9 +1,10 @@
-//! What a running host does for its knowledge by itself: the promotion pass by the clock, and leaving behind what the schema
-//! lost.
+//! What a running host does for its knowledge by itself: the promotion pass by the clock, looking for patterns of use, and
+//! leaving behind what the schema lost.
 //!
-//! The clock is off unless the configuration names a schedule. Of several hosts over one store one runs each time.
+//! Nothing is decided by the clock unless the configuration names a schedule. Of several hosts over one store one runs each time.
 
 mod cron;
+mod mining;
 mod pass;
 mod retention;
 mod schema;
@@ -76,6 +77,9 @@ impl Upkeep {
         let mut tasks = vec![tokio::spawn(schema::watch(host.clone(), promote.clone())).abort_handle()];
         let retained = retention::keep(store.janitor(), service.config.log);
         tasks.push(tokio::spawn(retained).abort_handle());
+        if let Some(schedule) = service.config.mining.clone() {
+            tasks.push(tokio::spawn(mining::keep(host.clone(), store.clone(), schedule)).abort_handle());
+        }
         if let Some(scheduled) = service.config.scheduled.clone() {
             let status = service.upkeep.clone();
             tasks.push(tokio::spawn(pass::keep(host, promote, scheduled, status)).abort_handle());
