@@ -20,6 +20,7 @@ pub mod laboratory;
 pub mod learner;
 mod model;
 pub mod vanishing;
+pub mod variants;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -21,6 +21,9 @@ pub struct LearningBench {
     /// Who corrects an answer writes the rule that belongs to the question beside the right SQL.
     #[arg(long)]
     notes: bool,
+    /// Join each question that says a value by so many that ask the same of another value.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    again: usize,
 }
 
 impl LearningBench {
@@ -36,6 +39,9 @@ impl LearningBench {
         }
         if self.notes {
             bench.arg("--notes");
+        }
+        if self.again > 0 {
+            bench.args(["--again", &self.again.to_string()]);
         }
         hand_over(bench)
     }

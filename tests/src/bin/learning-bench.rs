@@ -4,7 +4,8 @@
 //! In each split the second half is asked first with nothing learned. Then every question of the first half is asked and told
 //! right or wrong, with the right SQL where it was wrong; a person promotes the golden cases; the candidates go through the
 //! gate by replay. Then the second half is asked again. At last candidates that are wrong, beside the point or hostile are
-//! handed in and go through the same gate.
+//! handed in and go through the same gate. With `--again N` each question that says a value is joined by N that ask the same
+//! of another value, as people do, and all of them are split.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,6 +31,7 @@ use airlock_pipeline::progress::Reporter;
 use airlock_pipeline::{Asker, Host, Surface};
 use airlock_tests::corpora;
 use airlock_tests::corpus::Corpus;
+use airlock_tests::variants::variants;
 use airlock_types::{AskRequest, ContentHash, DomainName};
 use serde_json::json;
 
@@ -54,14 +56,15 @@ struct Bench {
 async fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let mut splits = 3;
-    let (mut instructions, mut notes) = (false, false);
+    let (mut instructions, mut notes, mut again) = (false, false, 0);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--splits" => splits = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(splits),
             "--instructions" => instructions = true,
             "--notes" => notes = true,
+            "--again" => again = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(again),
             other => {
-                eprintln!("`{other}` is none of --splits N, --instructions, --notes");
+                eprintln!("`{other}` is none of --splits N, --instructions, --notes, --again N");
                 return ExitCode::from(2);
             }
         }
@@ -80,8 +83,12 @@ async fn main() -> ExitCode {
     let questions = std::fs::read(corpus.questions()).unwrap();
     let notes = if notes { instructions_of(&questions) } else { BTreeMap::new() };
     let cases = read_evaluation("questions.jsonl", questions).unwrap();
-    let bench = Bench { corpus, domains, cases, notes };
+    let mut bench = Bench { corpus, domains, cases, notes };
     let parts = bench.corpus.laboratory().parts().await;
+    if again > 0 {
+        let store = bench.corpus.laboratory().store("variants").await;
+        bench.ask_again(&parts.host(&store), again).await;
+    }
     println!(
         "| split | questions | before | after | difference | regressions | learned | poison | after poison |"
     );
@@ -109,6 +116,18 @@ fn instructions_of(questions: &[u8]) -> BTreeMap<String, String> {
 impl Bench {
     fn domain(&self, case: &EvaluationCase) -> &DomainName {
         &self.domains[&case.db.as_ref().unwrap().value]
+    }
+
+    /// Adds to each question up to `count` that ask the same of another value.
+    async fn ask_again(&mut self, host: &Host, count: usize) {
+        let mut more = Vec::new();
+        for case in self.cases.iter().filter(|case| case.case.outcome == GoldenOutcome::Answered) {
+            let domain = host.caught_up(Some(self.domain(case))).await.unwrap();
+            let client = self.corpus.laboratory().admin(&case.db.as_ref().unwrap().value).await;
+            more.extend(variants(case, &domain, &client, count).await);
+        }
+        eprintln!("{} questions ask the same of other values", more.len());
+        self.cases.extend(more);
     }
 
     /// One split; whether something got worse or poison came through.
