@@ -3,6 +3,7 @@
 //! Reading knows nothing of the data source. [`Pack::bind`] is the second step: every name and every SQL text of the pack
 //! against the catalogue and the gate.
 
+mod addition;
 mod bind;
 pub mod draft;
 mod evaluation;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use airlock_types::{ContentHash, DomainName};
 use serde::Serialize;
 
+pub use addition::Addition;
 pub use bind::{BoundColumnNote, BoundJoin, BoundMetric, BoundPack, BoundTableNote, BoundTerm};
 pub use evaluation::EvaluationCase;
 pub use glossary::{Metric, Term};

@@ -114,7 +114,9 @@ pub async fn mine(
     for pattern in patterns.iter().filter(|_| !dry_run) {
         let Some(content) = pattern.content.clone() else { continue };
         let new = NewCandidate::new(domain.name().clone(), content, Origin::Mined, "mining");
-        let evidence = json!({"signals": pattern.signals, "pattern": pattern.kind, "seen": pattern.seen});
+        let evidence = json!({
+            "signals": pattern.signals, "pattern": pattern.kind, "seen": pattern.seen, "adds": pattern.adds,
+        });
         // What somebody decided on, or what is nearly there, stays as it is.
         let became = distill.ingest(&NewCandidate { needs_evidence: true, evidence, ..new }).await?;
         stored += usize::from(became == Ingested::Stored);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_gate::{Facts, canonical};
 use airlock_knowledge::index::words::{is_stop_word, words};
-use airlock_knowledge::pack::LessonKind;
+use airlock_knowledge::pack::{Addition, LessonKind};
 use airlock_knowledge::store::{Content, ExampleContent, LessonContent};
 use airlock_types::ColumnRef;
 use serde::Serialize;
@@ -51,6 +51,8 @@ pub struct Pattern {
     pub signals: Vec<String>,
     /// What is handed in as a candidate; a gap in what is written is for people alone.
     pub content: Option<Content>,
+    /// What it would add to the pack, which a person may do instead.
+    pub adds: Option<Addition>,
 }
 
 /// An ask or a query, as far as it is counted.
@@ -171,7 +173,8 @@ impl Usage<'_> {
                     from.table.name, to.table.name, from.column, to.column
                 );
                 let trigger = format!("{} {}", from.table.name, to.table.name).replace('_', " ");
-                Some(pattern(PatternKind::JoinPattern, signals, says, LessonKind::SchemaMap, &trigger))
+                let found = pattern(PatternKind::JoinPattern, signals, says, LessonKind::SchemaMap, &trigger);
+                Some(Pattern { adds: Some(Addition::Join { from, to }), ..found })
             })
             .collect()
     }
@@ -194,7 +197,7 @@ impl Usage<'_> {
                 let ids: Vec<String> = signals.iter().map(|signal| signal.id.clone()).collect();
                 let (kind, seen) = (PatternKind::CommonQuery, ids.len());
                 let signals = ids.into_iter().take(NAMED).collect();
-                Some(Pattern { kind, says, seen, signals, content: Some(content) })
+                Some(Pattern { kind, says, seen, signals, content: Some(content), adds: None })
             })
             .collect()
     }
@@ -223,6 +226,7 @@ impl Usage<'_> {
                     seen: signals.len(),
                     signals: ids,
                     content: None,
+                    adds: None,
                 }
             })
             .collect()
@@ -250,6 +254,7 @@ fn pattern(
         seen,
         signals: signals.into_iter().take(NAMED).collect(),
         content: Some(content.into()),
+        adds: None,
     }
 }
 
@@ -294,7 +299,7 @@ fn corrections(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
 
 /// A word of the question for which one column was read and another column of the same table is right.
 fn clarifications(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
-    let mut seen: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    let mut seen: BTreeMap<(String, Meaning), Vec<String>> = BTreeMap::new();
     for one in corrected {
         let Some(wrong) = &one.wrong else { continue };
         let only = |a: &Facts, b: &Facts| -> Vec<ColumnRef> {
@@ -305,8 +310,9 @@ fn clarifications(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
             && added.table == removed.table
         {
             for word in &one.words {
-                let column = format!("{}.{}", added.table.name, added.column);
-                seen.entry((word.clone(), column)).or_default().push(one.id.clone());
+                let sql = format!("{}.{}", added.table.name, added.column);
+                let meaning = Meaning { sql, column: added.clone() };
+                seen.entry((word.clone(), meaning)).or_default().push(one.id.clone());
             }
         }
     }
@@ -315,7 +321,7 @@ fn clarifications(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
 
 /// A word for which the right text has a condition each time, and whose value nobody said.
 fn terms(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
-    let mut seen: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    let mut seen: BTreeMap<(String, Meaning), Vec<String>> = BTreeMap::new();
     for one in corrected {
         for literal in one.right.literals.iter().filter(|literal| literal.operator == "=") {
             let value = literal.literal.as_str();
@@ -326,9 +332,10 @@ fn terms(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
             if said || value.is_empty() || value.contains(['\'', '`']) || value.parse::<f64>().is_ok() {
                 continue;
             }
-            let condition = format!("{}.{} = '{value}'", literal.column.table.name, literal.column.column);
+            let sql = format!("{}.{} = '{value}'", literal.column.table.name, literal.column.column);
+            let meaning = Meaning { sql, column: literal.column.clone() };
             for word in &one.words {
-                seen.entry((word.clone(), condition.clone())).or_default().push(one.id.clone());
+                seen.entry((word.clone(), meaning.clone())).or_default().push(one.id.clone());
             }
         }
     }
@@ -339,20 +346,32 @@ fn terms(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
     mapped(seen, PatternKind::BusinessTerm)
 }
 
+/// What a word may mean: a column, or a condition over it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Meaning {
+    sql: String,
+    column: ColumnRef,
+}
+
 /// One rule for what several words may mean: the words that were seen most, and of those the longest.
-fn mapped(seen: BTreeMap<(String, String), Vec<String>>, kind: PatternKind) -> Vec<Pattern> {
-    let mut best: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
-    for ((word, sql), ids) in seen.into_iter().filter(|(_, ids)| ids.len() >= CORRECTED) {
+fn mapped(seen: BTreeMap<(String, Meaning), Vec<String>>, kind: PatternKind) -> Vec<Pattern> {
+    let mut best: BTreeMap<Meaning, (String, Vec<String>)> = BTreeMap::new();
+    for ((word, meaning), ids) in seen.into_iter().filter(|(_, ids)| ids.len() >= CORRECTED) {
         let better =
-            best.get(&sql).is_none_or(|(known, of)| (ids.len(), word.len()) > (of.len(), known.len()));
+            best.get(&meaning).is_none_or(|(known, of)| (ids.len(), word.len()) > (of.len(), known.len()));
         if better {
-            best.insert(sql, (word, ids));
+            best.insert(meaning, (word, ids));
         }
     }
     best.into_iter()
-        .map(|(sql, (word, ids))| {
+        .map(|(Meaning { sql, column }, (word, ids))| {
             let says = format!("Here `{word}` means `{sql}`.");
-            pattern(kind, ids, says, LessonKind::SchemaMap, &word)
+            let found = pattern(kind, ids, says, LessonKind::SchemaMap, &word);
+            let adds = match kind {
+                PatternKind::BusinessTerm => Addition::Term { word, table: column.table, filter: sql },
+                _ => Addition::Synonym { column, word },
+            };
+            Pattern { adds: Some(adds), ..found }
         })
         .collect()
 }

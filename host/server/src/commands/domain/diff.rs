@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use airlock_knowledge::Pack;
-use airlock_knowledge::store::{Content, Curation, CurationState, Filter, Kind, Store};
+use airlock_knowledge::pack::Addition;
+use airlock_knowledge::store::{
+    CandidateState, Content, Curation, CurationState, Filter, Kind, Origin, Store,
+};
 use airlock_types::DomainName;
 use serde_json::json;
 
@@ -32,13 +35,17 @@ pub async fn run(name: &DomainName, config: &Config, as_json: bool) -> anyhow::R
         None => Err(usage("there is no store to compare with: configure [store], or start a host once")),
     };
     open.close().await?;
-    let (against_disk, learned) = compared?;
+    let Compared { against_disk, learned, proposed } = compared?;
+    let none = against_disk.is_empty() && learned.is_empty() && proposed.is_empty();
     if as_json {
-        output::json(&json!({"domain": name, "loaded_against_disk": against_disk, "learned": learned}))?;
+        output::json(&json!({
+            "domain": name, "loaded_against_disk": against_disk, "learned": learned, "proposed": proposed,
+        }))?;
     } else {
         for (what, patch) in [
             ("the pack on disk is not the one that was loaded", &against_disk),
             ("what was learned beside the pack", &learned),
+            ("what use suggests for the pack; nothing of it is in force", &proposed),
         ] {
             if !patch.is_empty() {
                 output::line(format!("# {what}"))?;
@@ -46,15 +53,24 @@ pub async fn run(name: &DomainName, config: &Config, as_json: bool) -> anyhow::R
             }
         }
     }
-    Ok(if against_disk.is_empty() && learned.is_empty() { Exit::Done } else { Exit::No })
+    Ok(if none { Exit::Done } else { Exit::No })
 }
 
-/// From the loaded pack to the one on disk; and from the one on disk to the same with what was learned.
+/// Patches of a pack's files.
+struct Compared {
+    /// From the pack that was loaded to the one on disk.
+    against_disk: String,
+    /// From the one on disk to the same with what was learned.
+    learned: String,
+    /// To the same with what is only proposed.
+    proposed: String,
+}
+
 async fn compare(
     name: &DomainName,
     store: &Store,
     disk: &BTreeMap<String, Vec<u8>>,
-) -> anyhow::Result<(String, String)> {
+) -> anyhow::Result<Compared> {
     let loaded = store.recall().current_pack(name).await?;
     if loaded.is_none() && disk.is_empty() {
         return Err(usage(format!("there is no domain `{name}`, neither on disk nor in the store")));
@@ -87,7 +103,36 @@ async fn compare(
         let now = disk.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         learned.push_str(&appended(path, now.as_deref(), &lines));
     }
-    Ok((against_disk, learned))
+    Ok(Compared { against_disk, learned, proposed: proposed(name, store, disk).await? })
+}
+
+/// Words, terms and joins that mining found in how the domain is used, unless somebody rejected them or the pack has them.
+async fn proposed(
+    name: &DomainName,
+    store: &Store,
+    disk: &BTreeMap<String, Vec<u8>>,
+) -> anyhow::Result<String> {
+    let mut filter =
+        Filter { domain: Some(name.clone()), origin: Some(Origin::Mined), limit: 1_000, ..Filter::default() };
+    let mut files: BTreeMap<&str, String> = BTreeMap::new();
+    let now = |file: &str| disk.get(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    loop {
+        let page = store.promote().candidates(&filter).await?;
+        for candidate in page.iter().filter(|candidate| candidate.state != CandidateState::Rejected) {
+            let adds = candidate.evidence.get("adds").cloned().unwrap_or_default();
+            let Ok(addition) = serde_json::from_value::<Addition>(adds) else { continue };
+            let text = match files.get(addition.file()) {
+                Some(text) => text.clone(),
+                None => now(addition.file()).unwrap_or_default(),
+            };
+            if let Some(text) = addition.added(&text) {
+                files.insert(addition.file(), text);
+            }
+        }
+        let Some(last) = page.last() else { break };
+        filter.after = Some(last.id);
+    }
+    Ok(files.iter().map(|(file, text)| changed(file, now(file).as_deref(), Some(text))).collect())
 }
 
 async fn active(store: &Store, name: &DomainName, kind: Kind) -> anyhow::Result<Vec<Curation>> {

@@ -120,4 +120,16 @@ fn corrections_that_agree_say_what_a_word_means() {
         found(&[], &told)
             .contains(&(PatternKind::ColumnClarification, "Here `worth` means `bills.net`.".to_owned()))
     );
+
+    let usage = Usage {
+        signals: &[],
+        feedback: &told,
+        facts: &facts,
+        known: &|_| false,
+        joined: &|_, _| false,
+        unique: &|_| false,
+    };
+    let adds: Vec<Addition> = usage.patterns().into_iter().filter_map(|pattern| pattern.adds).collect();
+    let word = Addition::Synonym { column: column("bills.net"), word: "worth".to_owned() };
+    assert_eq!(adds, [word], "what it would add to the notes is said too");
 }
