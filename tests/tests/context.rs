@@ -40,6 +40,11 @@ async fn what_is_shown_is_what_is_sent_and_what_is_recorded() {
         "{values}"
     );
 
+    // Without a model this language is refused; with one it is planned, and shown, as it would be asked.
+    let foreign = json!({"question": "Quante bills abbiamo nel sistema?", "now": NOW});
+    let (_, foreign) = shown(&airlock, &foreign).await;
+    assert_eq!(foreign["blocks"][0]["kind"], "tables", "{foreign}");
+
     let (status, answer) = airlock.ask(question).await;
     assert_eq!((status, answer["outcome"].as_str()), (200, Some("answered")), "{answer}");
     let prompts: Vec<String> = model.prompts().split_off(asked);

@@ -333,8 +333,8 @@ impl Host {
         Ok(ask.run_text(sql.to_owned()).await)
     }
 
-    /// The context blocks a model would see for a request, without asking anything of it: planned and linked as an ask would
-    /// be with no model, and gathered by the very code that gathers them for an ask.
+    /// The context blocks a model would see for a request: planned, linked and gathered by the very code that does it for an
+    /// ask, with a model where one is configured. No draft is asked for.
     ///
     /// # Errors
     /// When there is no such domain, or a component fails.
@@ -345,9 +345,7 @@ impl Host {
         let _place = self.place()?;
         let mut desk = self.desk(domain, Reporter::silent());
         desk.live = false;
-        let mut ask = Ask::new(request, domain, clock, prior, desk);
-        ask.without_model();
-        Ok(ask.context().await?)
+        Ok(Ask::new(request, domain, clock, prior, desk).context().await?)
     }
 
     /// A domain as its source and the store are now and as a question sees it, and what is missing, in words for the answer.

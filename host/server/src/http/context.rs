@@ -14,7 +14,7 @@ use super::problem::Problem;
 use crate::access::{Caller, Scope};
 use crate::service::reach;
 
-/// Shows the blocks of a request, whose fields are those of an ask. No model is asked.
+/// Shows the blocks of a request, whose fields are those of an ask. It is planned and linked as an ask would be; no draft is asked for.
 #[utoipa::path(post, path = "/api/context", tag = "asks", request_body = RawAskRequest, responses((status = 200, body = Value)))]
 pub async fn context(
     State(host): State<Arc<Host>>,
