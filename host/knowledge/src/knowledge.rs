@@ -58,9 +58,9 @@ struct Shelf<T> {
 }
 
 impl<T> Shelf<T> {
-    fn search(&self, query: &Query<'_>) -> impl Iterator<Item = (&T, Match)> {
+    fn best(&self, query: &Query<'_>, keep: usize) -> impl Iterator<Item = (&T, Match)> {
         self.index
-            .search(query)
+            .best(query, keep)
             .into_iter()
             .filter_map(|found| Some((self.items.get(found.document)?, found)))
     }
@@ -232,7 +232,7 @@ impl Knowledge {
     #[must_use]
     pub fn columns(&self, query: &str, k: usize) -> Vec<ColumnHit> {
         let query = Query::new(query);
-        let found = self.columns.search(&query).take(k.min(HITS));
+        let found = self.columns.best(&query, k.min(HITS));
         found
             .map(|(column, found)| ColumnHit {
                 column: column.clone(),

@@ -44,10 +44,12 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The vector beside those of the domain, where the question itself is looked for. Whoever looks for other words means
-    /// those words.
+    /// The vector beside those of the domain, where the question itself is looked for, alone or with words that go with it.
+    /// Whoever looks for other words means those words.
     pub(crate) fn nearby<'a>(&'a self, vectors: &'a Vectors, query: &str) -> Option<Nearby<'a>> {
-        (query.trim() == self.question).then_some(Nearby { vectors, question: &self.vector })
+        let further = query.trim().strip_prefix(&self.question)?;
+        let same = further.is_empty() || further.starts_with(char::is_whitespace);
+        same.then_some(Nearby { vectors, question: &self.vector })
     }
 }
 

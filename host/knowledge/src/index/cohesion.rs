@@ -3,12 +3,11 @@
 //!
 //! Tables fall into groups (a schema; in a very large one, what is joined together). In each group a few tables are picked
 //! greedily so that they cover the question's words. What they cover is the group's worth, which all its tables share;
-//! tables that connect the picked ones, and their neighbours, come up with them.
+//! tables that connect the picked ones, and their neighbours, come up with them, and what links two things brings both.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use airlock_types::TableRef;
-
+use super::ways::Ways;
 use crate::joins::Join;
 use crate::tables::TableView;
 
@@ -28,12 +27,10 @@ const BETWEEN: f32 = 0.8;
 const NEIGHBOUR: f32 = 0.3;
 /// What of its own evidence counts for a table that comes up with others.
 const OWN: f32 = 0.3;
+/// How far behind a table that only links two others these are: of a link one end alone says nothing.
+const END: f32 = 0.05;
 /// Picked tables whose neighbours count.
 const HUBS: usize = 3;
-/// Longest way between two picked tables.
-const HOPS: usize = 3;
-/// A key that more tables share than this connects nothing.
-const SHARED: usize = 30;
 
 /// What one table has to say to the words of a question: by word, how much.
 pub(crate) type Evidence = BTreeMap<usize, f32>;
@@ -42,38 +39,13 @@ pub(crate) type Evidence = BTreeMap<usize, f32>;
 #[derive(Debug, Default)]
 pub(crate) struct Cohesion {
     groups: Vec<usize>,
-    neighbours: Vec<BTreeSet<usize>>,
+    ways: Ways,
 }
 
 impl Cohesion {
     pub(crate) fn new(views: &[TableView], joins: &[Join]) -> Self {
-        let number: HashMap<&TableRef, usize> = views
-            .iter()
-            .enumerate()
-            .filter(|(_, view)| view.in_use)
-            .map(|(at, view)| (&view.table, at))
-            .collect();
-        let mut neighbours: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); views.len()];
-        let mut verified: BTreeSet<&str> = BTreeSet::new();
-        let mut pairs: Vec<(usize, usize)> = Vec::new();
-        for join in joins {
-            if let (Some(from), Some(to)) = (number.get(&join.from), number.get(&join.to)) {
-                pairs.push((*from, *to));
-                if join.verified() {
-                    verified.insert(&join.from.schema);
-                }
-            }
-        }
-        pairs.extend(shared_keys(views, &verified));
-        for (from, to) in pairs.into_iter().filter(|(from, to)| from != to) {
-            for (one, other) in [(from, to), (to, from)] {
-                if let Some(set) = neighbours.get_mut(one) {
-                    set.insert(other);
-                }
-            }
-        }
-        let groups = groups(views, &neighbours);
-        Self { groups, neighbours }
+        let ways = Ways::new(views, joins);
+        Self { groups: groups(views, &ways), ways }
     }
 
     /// Every table that something speaks for, with how much. A table that the question names in full is as good as picked:
@@ -104,49 +76,28 @@ impl Cohesion {
             }
             for (at, one) in picked.iter().enumerate() {
                 for other in picked.iter().skip(at + 1) {
-                    for between in self.between(*one, *other) {
+                    for between in self.ways.between(*one, *other) {
                         let weaker = of(*one).min(of(*other));
                         raise(between, SUPPORT * worth + BETWEEN * weaker + OWN * of(between));
                     }
                 }
             }
+            let mut looked_at: BTreeSet<usize> = picked.iter().copied().collect();
             for hub in picked.iter().take(HUBS) {
-                for near in self.neighbours.get(*hub).into_iter().flatten() {
-                    raise(*near, PRESENCE * worth + NEIGHBOUR * of(*hub) + OWN * of(*near));
+                for (near, _) in self.ways.near(*hub) {
+                    raise(near, PRESENCE * worth + NEIGHBOUR * of(*hub) + OWN * of(near));
+                    looked_at.insert(near);
+                }
+            }
+            for link in looked_at {
+                let score = scores.get(&link).copied().unwrap_or(0.0);
+                for end in self.ways.ends(link) {
+                    let known = scores.entry(*end).or_insert(0.0);
+                    *known = known.max(score - END);
                 }
             }
         }
         scores
-    }
-
-    /// The tables on the shortest way from one to another, ends left out.
-    fn between(&self, from: usize, to: usize) -> Vec<usize> {
-        let mut came_from: BTreeMap<usize, usize> = BTreeMap::from([(from, from)]);
-        let mut open: VecDeque<(usize, usize)> = VecDeque::from([(from, 0)]);
-        while let Some((at, hops)) = open.pop_front() {
-            if at == to {
-                break;
-            }
-            if hops == HOPS {
-                continue;
-            }
-            for next in self.neighbours.get(at).into_iter().flatten() {
-                if !came_from.contains_key(next) {
-                    came_from.insert(*next, at);
-                    open.push_back((*next, hops + 1));
-                }
-            }
-        }
-        let mut way = Vec::new();
-        let mut at = to;
-        while let Some(before) = came_from.get(&at).copied()
-            && before != from
-            && before != at
-        {
-            way.push(before);
-            at = before;
-        }
-        way
     }
 }
 
@@ -180,30 +131,8 @@ fn pick(tables: &[usize], evidence: &BTreeMap<usize, Evidence>) -> (Vec<usize>, 
     (picked, worth)
 }
 
-/// Tables that have a key column of the same name, in schemas that declare no joins.
-fn shared_keys(views: &[TableView], verified: &BTreeSet<&str>) -> Vec<(usize, usize)> {
-    let mut by_name: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
-    for (number, view) in views.iter().enumerate() {
-        if !view.in_use || verified.contains(view.table.schema.as_str()) {
-            continue;
-        }
-        for column in &view.columns {
-            if column.name.len() > 2 && column.name.to_lowercase().ends_with("id") {
-                by_name.entry((&view.table.schema, &column.name)).or_default().push(number);
-            }
-        }
-    }
-    let mut pairs = Vec::new();
-    for tables in by_name.values().filter(|tables| tables.len() <= SHARED) {
-        for (at, one) in tables.iter().enumerate() {
-            pairs.extend(tables.iter().skip(at + 1).map(|other| (*one, *other)));
-        }
-    }
-    pairs
-}
-
 /// The group of each table: its schema, or what it is joined with where the schema is too large to say anything.
-fn groups(views: &[TableView], neighbours: &[BTreeSet<usize>]) -> Vec<usize> {
+fn groups(views: &[TableView], ways: &Ways) -> Vec<usize> {
     let mut sizes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (number, view) in views.iter().enumerate() {
         sizes.entry(&view.table.schema).or_insert((number, 0)).1 += 1;
@@ -219,7 +148,7 @@ fn groups(views: &[TableView], neighbours: &[BTreeSet<usize>]) -> Vec<usize> {
         while let Some(at) = open.pop() {
             let Some(slot @ None) = group.get_mut(at) else { continue };
             *slot = Some(start);
-            open.extend(neighbours.get(at).into_iter().flatten());
+            open.extend(ways.near(at).map(|(near, _)| near));
         }
     }
     group.into_iter().map(|group| group.unwrap_or(usize::MAX)).collect()
@@ -227,12 +156,13 @@ fn groups(views: &[TableView], neighbours: &[BTreeSet<usize>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ways::Way;
     use super::*;
 
     /// Two groups: tables 0 to 2 in a chain, and table 3 alone.
     fn chain() -> Cohesion {
-        let set = |tables: &[usize]| tables.iter().copied().collect();
-        Cohesion { groups: vec![0, 0, 0, 3], neighbours: vec![set(&[1]), set(&[0, 2]), set(&[1]), set(&[])] }
+        let ways = Ways::of(4, &[(1, 0, Way::Up), (1, 2, Way::Up)]);
+        Cohesion { groups: vec![0, 0, 0, 3], ways }
     }
 
     fn ranked(evidence: &[(usize, &[(usize, f32)])]) -> Vec<usize> {
@@ -258,9 +188,18 @@ mod tests {
     }
 
     #[test]
-    fn a_way_is_found_within_its_hops() {
-        assert_eq!(chain().between(0, 2), [1]);
-        assert!(chain().between(0, 1).is_empty());
-        assert!(chain().between(0, 3).is_empty());
+    fn what_links_two_things_brings_both() {
+        let evidence: BTreeMap<usize, Evidence> =
+            [(0, Evidence::from([(0, 4.0)])), (3, Evidence::from([(1, 0.5)]))].into();
+        let place = |ways: Ways| {
+            let cohesion = Cohesion { groups: vec![0; 4], ways };
+            let scores = cohesion.scores(&evidence, &BTreeSet::new());
+            (scores.get(&2).copied().unwrap_or(0.0), scores.get(&3).copied().unwrap_or(0.0))
+        };
+        let ways = || Ways::of(4, &[(1, 0, Way::Up), (1, 2, Way::Up)]);
+        let (far, other) = place(ways());
+        assert!(far < other, "two keys away it is not looked at");
+        let (far, other) = place(ways().links(1, &[0, 2]));
+        assert!(far > other, "{far} {other}");
     }
 }

@@ -84,6 +84,12 @@ const KINDRED: &[(&[&str], &str)] = &[
     (&["book", "books"], "title"),
     (&["borrow", "borrows", "borrowed"], "loan checkout"),
     (&["lend", "lends", "lent"], "loan"),
+    (&["male", "males", "female", "females", "men", "women"], "gender sex"),
+    (&["fast", "faster", "fastest", "slow", "slower", "slowest"], "speed duration time"),
+    (&["tall", "taller", "tallest", "short", "shorter", "shortest"], "height length"),
+    (&["heavy", "heavier", "heaviest", "light", "lighter", "lightest"], "weight"),
+    (&["old", "older", "oldest", "young", "younger", "youngest"], "age birth"),
+    (&["cheap", "cheaper", "cheapest", "expensive"], "price cost"),
 ];
 
 #[cfg(test)]

@@ -19,5 +19,6 @@ pub mod query;
 pub(crate) mod tables;
 pub mod values;
 pub mod vectors;
+mod ways;
 mod weights;
 pub mod words;

@@ -20,10 +20,16 @@ use crate::tables::TableView;
 
 /// What a table's name is worth beside everything that is said about it.
 const NAME_FACTOR: f32 = 2.0;
+/// Tables that a vector speaks for.
+const NEAREST: usize = 20;
 /// What the table nearest by its vector is worth beside what words say.
-const VECTOR_FACTOR: f32 = 4.0;
+const VECTOR_FACTOR: f32 = 3.0;
 /// What a value must score to speak for its table: a word in passing does not.
 const VALUE_FLOOR: f64 = 0.5;
+/// What a value scores that the question spells out.
+const SPELLED: f64 = 0.9;
+/// Shortest number that can be the name of something.
+const NUMBER: usize = 3;
 
 /// The index of tables.
 #[derive(Debug)]
@@ -177,6 +183,7 @@ impl TableIndex {
 
 /// What the vectors say: one more word, which the nearest table has in full and the farthest of them not at all.
 fn directions(near: &[Near], word: usize, evidence: &mut BTreeMap<usize, Evidence>) {
+    let near = near.get(..NEAREST).unwrap_or(near);
     let (Some(first), Some(last)) = (near.first(), near.last()) else { return };
     let range = (first.similarity - last.similarity).max(f32::EPSILON);
     for near in near {
@@ -187,15 +194,65 @@ fn directions(near: &[Near], word: usize, evidence: &mut BTreeMap<usize, Evidenc
     }
 }
 
-/// By words of the question: the tables that have a value they name, and how well the best such value fits.
+/// By words of the question: the tables that have a value they name, and how well the best such value fits. A small number
+/// names nothing, and words inside of others that are a whole value mean that value.
 fn by_span(values: &[ValueHit]) -> BTreeMap<&str, BTreeMap<&TableRef, f64>> {
     let mut spans: BTreeMap<&str, BTreeMap<&TableRef, f64>> = BTreeMap::new();
     let mut counted: BTreeSet<(&TableRef, &str)> = BTreeSet::new();
-    for hit in values.iter().filter(|hit| hit.score >= VALUE_FLOOR) {
+    for hit in values.iter().filter(|hit| hit.score >= VALUE_FLOOR && !is_small_number(&hit.matched)) {
         // Values come best first: the first of a span is the one that counts.
         if counted.insert((&hit.column.table, &hit.matched)) {
             spans.entry(&hit.matched).or_default().insert(&hit.column.table, hit.score);
         }
     }
+    let whole = |tables: &BTreeMap<&TableRef, f64>| tables.values().any(|score| *score >= SPELLED);
+    let spelled: Vec<&str> =
+        spans.iter().filter(|(_, tables)| whole(tables)).map(|(span, _)| *span).collect();
+    spans.retain(|span, _| !spelled.iter().any(|other| is_inside(span, other)));
     spans
+}
+
+fn is_small_number(text: &str) -> bool {
+    text.len() < NUMBER && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is a part of another, by whole words.
+fn is_inside(part: &str, whole: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let (part, whole) = (words(part), words(whole));
+    !part.is_empty() && part.len() < whole.len() && whole.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_types::ColumnRef;
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_spelled_out_is_meant_and_not_its_words() {
+        let hit = |table: &str, matched: &str, score: f64| ValueHit {
+            column: ColumnRef { table: TableRef::new("public", table), column: "name".into() },
+            value: matched.to_owned(),
+            score,
+            matched: matched.to_owned(),
+        };
+        for (hits, want) in [
+            (
+                &[hit("powers", "Super Strength", 1.0), hit("traits", "strength", 1.0)][..],
+                &["Super Strength"][..],
+            ),
+            (
+                &[hit("powers", "super strength", 0.6), hit("traits", "strength", 1.0)],
+                &["strength", "super strength"],
+            ),
+            (&[hit("scores", "4", 1.0), hit("years", "2024", 1.0), hit("marks", "B", 1.0)], &["2024", "B"]),
+            (&[hit("a", "strengths", 1.0), hit("b", "strength", 1.0)], &["strength", "strengths"]),
+        ] {
+            assert_eq!(by_span(hits).into_keys().collect::<Vec<_>>(), want);
+        }
+    }
 }
