@@ -138,7 +138,7 @@ pub fn assemble(domain: &Domain, question: &str, selection: &Selection) -> Vec<B
     let selected: Vec<TableRef> =
         selection.tables.iter().map(|table| TableRef::new(&table.table.schema, &table.table.name)).collect();
     [
-        Block::new("tables", "authoritative", &tables(knowledge, &selected)),
+        Block::new("tables", "authoritative", &tables(knowledge, selection)),
         Block::new("other-tables", "authoritative", &other_tables(knowledge, &selected)),
         Block::new("joins", "reviewed", &joins(knowledge, &selected)),
         Block::new("glossary", "curated", &glossary(knowledge, question)),
@@ -196,6 +196,8 @@ const VALUES: usize = 12;
 const PASSAGES: usize = 3;
 /// Other tables named.
 const OTHERS: usize = 60;
+/// Further columns of a table named.
+const NAMED: usize = 200;
 
 /// A name as SQL writes it: quoted where it must be.
 fn name(text: &str) -> String {
@@ -213,9 +215,15 @@ fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn tables(knowledge: &Knowledge, selected: &[TableRef]) -> String {
+/// The chosen tables. Of one of which columns were chosen these are shown in full, and the others by their names.
+fn tables(knowledge: &Knowledge, selection: &Selection) -> String {
     let mut out = String::new();
-    for view in selected.iter().filter_map(|table| knowledge.view(table)) {
+    for selected in &selection.tables {
+        let table = TableRef::new(&selected.table.schema, &selected.table.name);
+        let Some(view) = knowledge.view(&table) else { continue };
+        let chosen = |name: &String| selected.columns.contains(name);
+        // A component's word is no proof: where it names no column that is there, all are shown.
+        let whole = !view.columns.iter().any(|column| chosen(&column.name));
         let _ =
             writeln!(out, "{} {}: {}", view.kind.as_str(), qualified(&view.table), line(&view.description));
         if !view.not_for.is_empty() {
@@ -234,7 +242,7 @@ fn tables(knowledge: &Knowledge, selected: &[TableRef]) -> String {
             let key: Vec<String> = view.primary_key.iter().map(|column| name(column)).collect();
             let _ = writeln!(out, "  primary key: {}", key.join(", "));
         }
-        for column in &view.columns {
+        for column in view.columns.iter().filter(|column| whole || chosen(&column.name)) {
             let null = if column.nullable { "" } else { " not null" };
             let _ = write!(out, "  {} {}{null}", name(&column.name), column.sql_type);
             if !column.description.is_empty() {
@@ -246,6 +254,11 @@ fn tables(knowledge: &Knowledge, selected: &[TableRef]) -> String {
                 let _ = write!(out, " (values: {})", quoted.join(", "));
             }
             out.push('\n');
+        }
+        let others = view.columns.iter().filter(|column| !whole && !chosen(&column.name));
+        let others: Vec<String> = others.take(NAMED).map(|column| name(&column.name)).collect();
+        if !others.is_empty() {
+            let _ = writeln!(out, "  further columns: {}", others.join(", "));
         }
     }
     out

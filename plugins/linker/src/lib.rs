@@ -1,5 +1,6 @@
 //! The built-in linker: plan to tables and columns, by names, notes, values and joins. It asks no model.
 
+mod columns;
 mod paths;
 mod score;
 
@@ -44,7 +45,7 @@ impl Linker for Funnel {
                 unknown_words: unknown,
             }));
         }
-        Ok(LinkStep::Done(select(host, candidates, unknown, input.width as usize)))
+        Ok(LinkStep::Done(select(host, candidates, &sought, unknown, input.width as usize)))
     }
 }
 
@@ -77,7 +78,13 @@ fn head_is_unknown(words: &[Word], unknown: &[String]) -> bool {
 }
 
 /// The best tables, what lies between them, and the joins that connect them.
-fn select(host: &impl Host, candidates: Vec<Candidate>, unknown: Vec<String>, width: usize) -> Selection {
+fn select(
+    host: &impl Host,
+    candidates: Vec<Candidate>,
+    words: &[Word],
+    unknown: Vec<String>,
+    width: usize,
+) -> Selection {
     let mut chosen: Vec<Candidate> = candidates.into_iter().take(width).collect();
     paths::connect(host, &mut chosen, width);
     // Neighbours fill what room is left: an empty place helps nobody, and a key may lead to what was meant.
@@ -88,7 +95,7 @@ fn select(host: &impl Host, candidates: Vec<Candidate>, unknown: Vec<String>, wi
         .iter()
         .map(|candidate| SelectedTable {
             table: candidate.detail.summary.table.clone(),
-            columns: Vec::new(),
+            columns: columns::of(candidate, words, &joins),
             reason: candidate.reason(),
             score: candidate.score,
         })

@@ -1,6 +1,6 @@
 //! How near a relation is to the words of a question, and which words made it so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_plugin_sdk::contract::catalog::TableDetail;
 use airlock_plugin_sdk::question::{names, stems, tokens};
@@ -34,6 +34,8 @@ pub struct Candidate {
     pub score: f64,
     /// Each word that matched: its weight and where it was found.
     pub matches: BTreeMap<String, (f64, &'static str)>,
+    /// Its columns that the host's look-ups of columns and values found.
+    pub columns: BTreeSet<String>,
     /// Why it is here although no word named it.
     pub bridge: Option<String>,
 }
@@ -41,7 +43,8 @@ pub struct Candidate {
 impl Candidate {
     /// One that is here for another reason than the question's words.
     pub fn beside(detail: TableDetail, score: f64, why: String) -> Self {
-        Self { detail, place: usize::MAX, pinned: false, score, matches: BTreeMap::new(), bridge: Some(why) }
+        let (matches, columns) = (BTreeMap::new(), BTreeSet::new());
+        Self { detail, place: usize::MAX, pinned: false, score, matches, columns, bridge: Some(why) }
     }
 
     /// One sentence for people.
@@ -119,7 +122,10 @@ pub fn split(name: &str) -> Vec<String> {
 
 /// What is looked for: the question as it was asked, and words that the plan has from elsewhere.
 fn query(question: &str, words: &[Word]) -> String {
-    let asked = stems::content_stems(question);
+    // Words inside of quotes are the question's too.
+    let quoted = self::words(&[], question);
+    let mut asked = stems::content_stems(question);
+    asked.extend(quoted.into_iter().map(|word| word.stem));
     let further = words.iter().filter(|word| !asked.contains(&word.stem)).map(|word| word.text.as_str());
     std::iter::once(question).chain(further).collect::<Vec<_>>().join(" ")
 }
@@ -139,7 +145,8 @@ pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32)
     for (place, table) in ranking.iter().enumerate() {
         vote(table, 2.0 * rank(place));
     }
-    for (place, hit) in host.near_columns(&query, 50).iter().enumerate() {
+    let columns = host.near_columns(&query, 50);
+    for (place, hit) in columns.iter().enumerate() {
         vote(&hit.column.table, rank(place));
     }
     let values = host.near_values(question, 20);
@@ -197,12 +204,16 @@ pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32)
         let named: f64 = matches.values().map(|(weight, _)| weight).sum();
         let place = place(&table);
         if named > 0.0 || place < usize::MAX {
+            let of_table = columns.iter().map(|hit| &hit.column).chain(values.iter().map(|hit| &hit.column));
+            let columns = of_table.filter(|column| column.table == table);
+            let columns = columns.map(|column| column.column.clone()).collect();
             found.push(Candidate {
                 detail,
                 place,
                 pinned,
                 score: named + votes * 6.0,
                 matches,
+                columns,
                 bridge: None,
             });
         }
@@ -275,8 +286,9 @@ fn matches(detail: &TableDetail, words: &[Word]) -> BTreeMap<String, (f64, &'sta
     for stem in stems::content_stems(&detail.summary.description) {
         note(&mut matches, words, &stem, 0.4, "notes");
     }
+    let named = super::name_stems(detail);
     for word in words {
-        let kin = super::name_stems(detail).iter().any(|name| stems::kin(name, &word.stem));
+        let kin = named.iter().any(|name| stems::kin(name, &word.stem));
         if kin {
             note(&mut matches, words, &word.stem, 0.5, "name");
         }

@@ -116,6 +116,43 @@ fn the_width_holds_and_the_best_comes_first() {
 }
 
 #[test]
+fn of_a_wide_table_the_columns_that_matter_are_chosen() {
+    let more: Vec<String> = (0..30).map(|at| format!("filler{at}")).collect();
+    let wide = |name: &str, own: &[(&'static str, &'static str)]| {
+        let columns = own.iter().copied().chain(more.iter().map(|name| (name.as_str(), "text")));
+        table(name).columns(&columns.collect::<Vec<_>>()).primary_key(&[own[0].0])
+    };
+    let host = Recorded::new()
+        .table(wide(
+            "shipments",
+            &[
+                ("shipment_id", "bigint"),
+                ("carrier_id", "bigint"),
+                ("sent_on", "date"),
+                ("weight", "numeric"),
+            ],
+        ))
+        .table(wide("carriers", &[("carrier_id", "bigint"), ("label", "text")]))
+        .table(
+            table("depots").columns(&[("depot_id", "bigint"), ("town", "text")]).primary_key(&["depot_id"]),
+        )
+        .join("shipments.carrier_id", "carriers.carrier_id");
+    let columns = |question: &str, keywords: &[&str]| -> Vec<(String, Vec<String>)> {
+        let LinkStep::Done(selection) = link(&host, question, keywords, 2) else { panic!("{question}") };
+        let tables = selection.tables.into_iter().map(|chosen| (chosen.table.name, chosen.columns));
+        tables.collect()
+    };
+    let found = columns("weight of shipments", &["weight", "shipments"]);
+    assert_eq!(
+        found[0],
+        ("shipments".into(), ["shipment_id", "carrier_id", "sent_on", "weight"].map(String::from).into())
+    );
+    assert_eq!(found[1], ("carriers".into(), vec!["carrier_id".into()]), "a neighbour brings its keys");
+    let found = columns("list the depots", &["depots"]);
+    assert_eq!(found[0], ("depots".into(), Vec::new()), "a narrow one is taken whole");
+}
+
+#[test]
 fn what_nothing_knows_is_told() {
     let LinkStep::Nothing(no) =
         link(&clinic(), "favourite colour of the staff", &["favourite", "colour", "staff"], 5)
