@@ -16,6 +16,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 use super::{EmbedError, Embeds};
 
 mod bert;
+mod gelu;
 
 use bert::{Bert, BertConfig};
 

@@ -145,7 +145,7 @@ impl Layer {
         let tokens = (self.attended.forward(&seen)? + tokens)?.apply(&self.attended_norm)?;
         let wide = self.wide.forward(&tokens)?;
         let wide = match self.activation {
-            Activation::Gelu => wide.gelu_erf()?,
+            Activation::Gelu => super::gelu::gelu(&wide)?,
             Activation::GeluNew => wide.gelu()?,
             Activation::Relu => wide.relu()?,
         };
