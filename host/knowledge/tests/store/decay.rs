@@ -1,10 +1,10 @@
 //! How items fare is counted from their uses, since they were put in service last.
 
 use airlock_knowledge::promotion::decay::Fared;
-use airlock_knowledge::store::{CurationState, Decision, Mode, Use, UseEvent};
+use airlock_knowledge::store::{CurationState, Decision, Mode, StoreError, Use, UseEvent};
 use airlock_types::AskId;
 
-use crate::harness::{Place, by, lesson, new, promoted, shop};
+use crate::harness::{Place, by, eventually, lesson, new, promoted, shop};
 
 #[tokio::test]
 async fn an_ask_counts_once_by_its_last_word_and_since_the_item_came_into_service() {
@@ -73,14 +73,7 @@ async fn one_host_of_a_store_runs_its_schedule() {
     assert!(other.promote().scheduled().await.unwrap().is_none(), "another host has the turn");
     assert!(other.promote().pass().await.is_ok(), "and a person may begin a pass");
     drop(turn);
-    let mut again = None;
-    for _ in 0..100 {
-        // The server notices that a connection is gone a moment later.
-        again = other.promote().scheduled().await.unwrap();
-        if again.is_some() {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    assert!(again.is_some());
+    // The server notices that a connection is gone a moment later.
+    let again = async || other.promote().scheduled().await?.ok_or(StoreError::PassRunning);
+    eventually(again, |error| matches!(error, StoreError::PassRunning)).await;
 }

@@ -6,7 +6,7 @@ use airlock_knowledge::store::{
     CandidateState, Content, Decision, ItemId, Mode, NewCandidate, Origin, Promote, Store, StoreError,
 };
 
-use crate::harness::{Place, example, lesson, promoted, shop};
+use crate::harness::{Place, eventually, example, lesson, promoted, shop};
 
 struct Silent;
 
@@ -87,14 +87,10 @@ async fn there_is_one_pass_at_a_time_and_a_person_may_decide_meanwhile() {
     let by = Decision::new(Mode::Person, "ana", "not so");
     other.promote().reject(&shop(), id, hash, &by).await.unwrap();
     drop(held);
-    let mut summary = ruled(&other.promote(), &[], false).await;
     // The server lets the lock go when it has seen that its holder is gone.
-    for _ in 0..50 {
-        if !matches!(summary, Err(StoreError::PassRunning)) {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        summary = ruled(&other.promote(), &[], false).await;
-    }
-    assert_eq!(summary.unwrap(), PassSummary::default());
+    let summary = eventually(
+        async || ruled(&other.promote(), &[], false).await,
+        |error| matches!(error, StoreError::PassRunning),
+    );
+    assert_eq!(summary.await, PassSummary::default());
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use airlock_database::{ConnectionString, DatabaseError};
 use airlock_knowledge::pack::LessonKind;
 use airlock_knowledge::store::{
     Access, Content, Decision, Dial, DialError, Duty, ExampleContent, ItemId, LessonContent, Line, Mode,
-    NewCandidate, Notice, Origin, Store,
+    NewCandidate, Notice, Origin, Recall, Store, StoreError,
 };
 use airlock_setup::store::{StorePlace, StorePlan, StoreServer};
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, Secret};
@@ -99,6 +100,30 @@ impl Place {
     pub async fn admin(&self) -> tokio_postgres::Client {
         self.postgres.connect(&self.at.database).await.unwrap()
     }
+}
+
+/// How long something that must happen may take before a test gives it up. It says nothing about how long it should take.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What comes of some work once it is not refused in passing: the server lets go of what a connection held, and a busy
+/// machine answers, when they get to it.
+pub async fn eventually<T>(
+    mut work: impl AsyncFnMut() -> Result<T, StoreError>,
+    passes: impl Fn(&StoreError) -> bool,
+) -> T {
+    let begun = Instant::now();
+    loop {
+        match work().await {
+            Ok(done) => return done,
+            Err(error) => assert!(passes(&error) && begun.elapsed() < PATIENCE, "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The number of the store. An ask hears it in a moment or goes on without; a busy machine takes longer.
+pub async fn number(recall: &Recall) -> i64 {
+    eventually(async || recall.number().await, |error| matches!(error, StoreError::Away { .. })).await
 }
 
 pub fn shop() -> DomainName {

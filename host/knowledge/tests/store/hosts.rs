@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use airlock_knowledge::Curated;
 use airlock_knowledge::store::{Change, Learned, Recall, Store};
 
-use crate::harness::{Place, by, example, promoted, shop};
+use crate::harness::{Place, by, example, number, promoted, shop};
 
 /// What a host does when the number is another one.
 async fn catch_up(recall: &Recall, learned: Learned) -> Learned {
-    let number = recall.number().await.unwrap();
+    let number = number(recall).await;
     let pack = Curated::default();
     match recall.changes(&shop(), learned.number(), number).await.unwrap() {
         Change::All => {
@@ -42,9 +42,9 @@ async fn what_one_host_decides_the_other_has() {
 
     let sql = "SELECT count(*) FROM bills WHERE overdue";
     let (candidate, curated) = promoted(&here, "How many overdue bills?", sql).await;
-    let number = here.recall().number().await.unwrap();
-    assert_eq!(there.recall().number().await.unwrap(), number, "both read the same number at once");
-    while followed.now() != Ok(number) {
+    let seen = number(&here.recall()).await;
+    assert_eq!(number(&there.recall()).await, seen, "both read the same number at once");
+    while followed.now() != Ok(seen) {
         assert!(followed.changed().await.is_some());
     }
     learned = catch_up(&there.recall(), learned).await;
@@ -88,5 +88,5 @@ async fn a_store_that_goes_away_is_told_and_comes_back() {
     while followed.now().is_err() {
         assert!(followed.changed().await.is_some());
     }
-    assert!(store.recall().number().await.is_ok());
+    number(&store.recall()).await;
 }
