@@ -36,12 +36,15 @@ impl Host {
             .args(["serve", "--json", "--listen", "127.0.0.1:0", "--config"])
             .arg(&file)
             .stdout(Stdio::piped())
+            .stderr(std::fs::File::create(file.with_extension("log")).unwrap())
             .spawn()
             .unwrap();
         let mut first = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         lines.read_line(&mut first).unwrap();
-        let said: Value = serde_json::from_str(&first).unwrap_or_else(|_| panic!("{first}"));
+        let said: Value = serde_json::from_str(&first).unwrap_or_else(|_| {
+            panic!("{first}{}", std::fs::read_to_string(file.with_extension("log")).unwrap_or_default())
+        });
         let url = said["page"].as_str().unwrap().trim_end_matches('/').to_owned();
         let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
         Self { child, url, config: file, client }
@@ -68,6 +71,12 @@ impl Host {
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Output {
         Command::new(binary()).args(arguments).env("AIRLOCK_CONFIG", &self.config).output().unwrap()
+    }
+
+    /// What it logged so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.config.with_extension("log")).unwrap()
     }
 
     /// Kills it, as a crash would.

@@ -92,9 +92,36 @@ async fn keys_and_sessions_open_what_is_theirs_and_nothing_once_taken_back() {
         assert!(begun.elapsed() < Duration::from_secs(60), "a key that was taken back still opens");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    while sent(page(Method::GET, "/api/me")).await.1["name"] != "local" {
+    // Its session ends with it, and does not turn into somebody on this machine: the browser is told, once.
+    let ended = loop {
+        let response = page(Method::GET, "/api/me").send().await.unwrap();
+        if response.status() == 401 {
+            break response;
+        }
         assert!(begun.elapsed() < Duration::from_secs(60), "its session still opens");
         tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    assert!(ended.headers()["set-cookie"].to_str().unwrap().contains("Max-Age=0"), "{ended:?}");
+    assert_eq!(ended.json::<Value>().await.unwrap()["code"], "session-ended");
+    assert_eq!(sent(page(Method::POST, "/api/ask").json(&ask)).await.0, 401);
+    assert_eq!(sent(at(Method::GET, "/api/me")).await.1["name"], "local");
+
+    // What a proxy brings is not from this machine, and a header that deceives is not weighed.
+    for header in ["Forwarded", "X-Forwarded-Proto", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP", "Via"]
+    {
+        let (status, said) = sent(at(Method::GET, "/api/me").header(header, "192.0.2.7")).await;
+        assert_eq!((status, said["code"].as_str()), (401, Some("key-needed")), "{header}: {said}");
+    }
+    let own = airlock.url.trim_start_matches("http://");
+    for (first, second) in [("host", "host"), ("origin", "origin")] {
+        let values = if first == "host" {
+            [own, "evil.example"]
+        } else {
+            [airlock.url.as_str(), "http://evil.example"]
+        };
+        let twice = at(Method::GET, "/api/me").header(first, values[0]).header(second, values[1]);
+        let (status, said) = sent(twice).await;
+        assert_eq!((status, said["code"].as_str()), (400, Some("header-twice")), "{first}: {said}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Named checks of a data source: each claim of the envelope is tried, not assumed. `doctor` and health serve them.
 
 mod claims;
+mod holders;
 mod reader;
 mod server;
 
@@ -69,8 +70,9 @@ impl Check {
 }
 
 impl Source {
-    /// Tries every claim about the server and the reader, for the relations of this catalogue.
-    pub async fn checks(&self, catalogue: &Catalogue) -> Vec<Check> {
+    /// Tries every claim about the server and the reader, for the relations of this catalogue. `roles` are those that keys give
+    /// to their holders here.
+    pub async fn checks(&self, catalogue: &Catalogue, roles: &[String]) -> Vec<Check> {
         let orphans = Check::new(
             "statements-can-be-stopped",
             "statements that outlived their timeout, their cancellation and their connection",
@@ -110,7 +112,19 @@ impl Source {
                 server::reset(self).await,
             ),
         ];
-        checks.extend(self.claims().await);
+        let mut claims = self.claims().await;
+        if !roles.is_empty() {
+            let tried = "memberships that SET ROLE takes up, beside those that keys give";
+            let becomes = Check::new(holders::BECOMES, tried, holders::becomes_no_other(self, roles).await);
+            claims.retain(|check| check.name != holders::BECOMES);
+            claims.push(becomes);
+            claims.push(Check::new(
+                "roles-of-keys-are-not-inherited",
+                "the memberships of the reader in the roles that keys give",
+                holders::are_apart(self, roles).await,
+            ));
+        }
+        checks.extend(claims);
         checks.extend([
             Check::new(
                 "reader-cannot-write",

@@ -20,9 +20,14 @@ GRANT UPDATE ON shop.bills TO writer; RESET ROLE; SELECT lo_create(4711);
 CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER elsewhere FOREIGN DATA WRAPPER nothing;";
 
 async fn checks(server: &Postgres, role: &str) -> Vec<Check> {
+    checks_with(server, role, &[]).await
+}
+
+async fn checks_with(server: &Postgres, role: &str, of_keys: &[&str]) -> Vec<Check> {
+    let of_keys: Vec<String> = of_keys.iter().map(|role| (*role).to_owned()).collect();
     let source = Source::connect(SourceConfig::new(server.url(role))).await.unwrap();
     let catalogue = source.catalogue(&Scope::schemas(["shop"])).await.unwrap();
-    source.checks(&catalogue).await
+    source.checks(&catalogue, &of_keys).await
 }
 
 fn named<'a>(checks: &'a [Check], name: &str) -> &'a Check {
@@ -74,6 +79,43 @@ async fn a_reader_passes_and_more_than_a_reader_fails() {
         assert!(check.remedy.is_some());
     }
     assert_eq!(server.psql("SELECT count(*) FROM pg_class WHERE relname = 'airlock_check'"), "0");
+}
+
+#[tokio::test]
+async fn the_roles_of_keys_are_taken_up_and_not_inherited() {
+    let server = Postgres::start();
+    server.psql(SCHEMA);
+    server.psql("CREATE ROLE tenant_a NOLOGIN; CREATE ROLE \"Tenant B\" NOLOGIN; GRANT tenant_a, \"Tenant B\" TO reader");
+    let of_keys = ["tenant_a", "Tenant B"];
+    let (apart, becomes) = ("roles-of-keys-are-not-inherited", "reader-becomes-no-other-role");
+    let found = checks_with(&server, "reader", &of_keys).await;
+    let check = named(&found, apart);
+    assert_eq!(check.outcome, CheckOutcome::Failed, "{check:?}");
+    assert!(check.found.contains("tenant_a") && check.found.contains("\"Tenant B\""), "{check:?}");
+    assert!(check.remedy.as_deref().unwrap().contains("INHERIT"), "{check:?}");
+
+    // Done as the remedy says, for every version.
+    let noinherit = "DO $$ BEGIN IF current_setting('server_version_num')::int >= 160000
+        THEN GRANT tenant_a, \"Tenant B\" TO reader WITH INHERIT FALSE; ELSE ALTER ROLE reader NOINHERIT; END IF; END $$";
+    let plain = "ALTER ROLE reader NOINHERIT";
+    let version: u32 = server.psql("SHOW server_version_num").trim().parse().unwrap();
+    server.psql(if version >= 160_000 { noinherit } else { plain });
+    let found = checks_with(&server, "reader", &of_keys).await;
+    for name in [apart, becomes] {
+        assert_eq!(named(&found, name).outcome, CheckOutcome::Passed, "{:?}", named(&found, name));
+    }
+    // A role that no key gives is none of them, and one that nobody granted helps no key.
+    server.psql("GRANT writer TO reader");
+    let found = checks_with(&server, "reader", &["tenant_a", "Tenant B", "owner"]).await;
+    for (name, what) in [(apart, "owner"), (becomes, "writer")] {
+        let check = named(&found, name);
+        assert_eq!(check.outcome, CheckOutcome::Failed, "{check:?}");
+        assert!(check.found.contains(what), "{check:?}");
+    }
+    let found = checks_with(&server, "reader", &["nobody_made"]).await;
+    assert_eq!(named(&found, apart).outcome, CheckOutcome::Advised);
+    let found = checks_with(&server, "reader", &[]).await;
+    assert!(!found.iter().any(|check| check.name == apart));
 }
 
 /// The check that must name a defect, how it is made, and how the remedy begins.

@@ -12,7 +12,7 @@ use airlock_runtime::contract::planner::{Plan, PlanInput};
 use airlock_runtime::contract::repair::{ProbeFinding, RepairInput};
 use airlock_runtime::contract::types::{Attempt, Turn};
 use airlock_types::ask::HistoryEntry;
-use airlock_types::{AskId, AskRequest, Clock, ErrorType, Failure, Mode};
+use airlock_types::{AskId, AskRequest, Clock, ErrorType, Failure, Mode, TableRef};
 
 use crate::adapter::Reviewed;
 use crate::blank::{no_plan, no_selection};
@@ -266,6 +266,9 @@ impl<'a> Ask<'a> {
             selection.tables.iter().map(|t| format!("{}.{}", t.table.schema, t.table.name)).collect();
         self.desk.reporter.tell(Progress::Linked { tables });
         self.desk.blocks = context::assemble(self.domain, self.asked(), &selection);
+        let selected: Vec<TableRef> =
+            selection.tables.iter().map(|t| TableRef::new(&t.table.schema, &t.table.name)).collect();
+        self.desk.blocks.extend(self.desk.host.drift_block(self.domain, &selected));
         self.desk.blocks.extend(self.desk.entities.block());
         self.desk.books.context(&self.desk.blocks);
         self.selection = selection;

@@ -31,13 +31,32 @@ impl Checked {
 /// Stages without which no question can be answered.
 const NEEDED: [Stage; 5] = [Stage::Planner, Stage::Linker, Stage::Composer, Stage::Repair, Stage::Answerer];
 
+/// A role that a key gives to its holder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRole {
+    /// The role.
+    pub role: String,
+    /// Where the key counts; everywhere when empty.
+    pub domains: Vec<String>,
+}
+
+impl KeyRole {
+    fn is_of(&self, domain: &DomainName) -> bool {
+        self.domains.is_empty() || self.domains.iter().any(|name| name == domain.as_str())
+    }
+}
+
 impl Host {
-    /// Tries every claim.
-    pub async fn checks(&self) -> Vec<Checked> {
+    /// Tries every claim. `roles` are what keys give to their holders.
+    pub async fn checks(&self, roles: &[KeyRole]) -> Vec<Checked> {
         let mut checks = Vec::new();
         for domain in self.domains() {
             let about = |check| Checked { domain: Some(domain.name().clone()), check };
-            checks.extend(domain.source().checks(domain.catalogue()).await.into_iter().map(about));
+            let mut here: Vec<String> =
+                roles.iter().filter(|role| role.is_of(domain.name())).map(|role| role.role.clone()).collect();
+            here.sort();
+            here.dedup();
+            checks.extend(domain.source().checks(domain.catalogue(), &here).await.into_iter().map(about));
             checks.push(about(canaries(&domain)));
             checks.push(about(self.stages_of(&domain)));
         }

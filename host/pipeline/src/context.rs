@@ -17,8 +17,9 @@ use contract::model::BlockInfo;
 use crate::domain::Domain;
 
 /// Characters of each kind of block.
-const LIMITS: [(&str, usize); 9] = [
+const LIMITS: [(&str, usize); 10] = [
     ("tables", 14_000),
+    ("drift", 1_000),
     ("other-tables", 3_000),
     ("joins", 3_000),
     ("glossary", 2_500),

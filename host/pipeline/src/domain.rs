@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
-use airlock_knowledge::pack::{BoundPack, GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
+use airlock_knowledge::pack::{GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
 use airlock_knowledge::records::{Example, Lesson};
 use airlock_knowledge::store::{Content, Curation, ItemId, Learned, LearnedVectors};
 use airlock_knowledge::{
@@ -77,6 +77,8 @@ pub struct Domain {
     mark: ContentHash,
     /// Hash of the values that were read of it.
     values: ContentHash,
+    /// What of the pack does not hold over the source as it is.
+    lost: Arc<PackReport>,
 }
 
 /// What of the data source belongs to a pack's domain.
@@ -119,21 +121,33 @@ fn allowed_functions<'a>(functions: impl Iterator<Item = &'a PackFunction>) -> V
 
 impl Domain {
     /// Puts a pack in service over its data source: reads the catalogue, holds the pack against it, reads the values
-    /// that the pack lets be indexed.
+    /// that the pack lets be indexed. What of the pack does not hold is left out and told, so that a changed schema does not
+    /// take the rest out of service.
     ///
     /// # Errors
-    /// [`DomainError`]; a pack that does not fit is reported whole.
+    /// When the source cannot be read, or the reader sees nothing of it.
     pub async fn open(pack: &Pack, source: Source) -> Result<Self, DomainError> {
-        let name = pack.name.clone();
-        let unread = |error| DomainError::Source { domain: name.clone(), error };
-        // The mark first: what changes between the two is noticed at the next look.
-        let mark = source.catalogue_mark().await.map_err(unread)?;
-        let catalogue = Arc::new(source.catalogue(&scope(pack)).await.map_err(unread)?);
-        if catalogue.is_empty() {
-            return Err(DomainError::Empty(name));
+        let opened = Self::over(Arc::new(pack.clone()), source, Degrade::default()).await?;
+        if opened.catalogue.is_empty() {
+            return Err(DomainError::Empty(opened.name));
         }
-        let bound = pack.bind(&catalogue).map_err(DomainError::Pack)?;
-        Self::assemble(Arc::new(pack.clone()), source, catalogue, bound, Degrade::default(), mark).await
+        opened.tell_lost();
+        Ok(opened)
+    }
+
+    /// The same for a pack that is to be put in use now: it holds in every part, or is not opened.
+    ///
+    /// # Errors
+    /// As [`Domain::open`]; a pack that does not fit is reported whole.
+    pub async fn open_whole(pack: &Pack, source: Source) -> Result<Self, DomainError> {
+        let opened = Self::over(Arc::new(pack.clone()), source, Degrade::default()).await?;
+        if opened.catalogue.is_empty() {
+            return Err(DomainError::Empty(opened.name));
+        }
+        match opened.lost.is_empty() {
+            true => Ok(opened),
+            false => Err(DomainError::Pack(PackReport::clone(&opened.lost))),
+        }
     }
 
     /// The same domain without some of what it knows, to see how an ask does without.
@@ -141,42 +155,52 @@ impl Domain {
     /// # Errors
     /// As [`Domain::open`].
     pub async fn degraded(&self, degrade: Degrade) -> Result<Self, DomainError> {
-        let bound = self.pack.bind(&self.catalogue).map_err(DomainError::Pack)?;
         let (pack, catalogue) = (Arc::clone(&self.pack), Arc::clone(&self.catalogue));
-        let degraded =
-            Self::assemble(pack, self.source.clone(), catalogue, bound, degrade, self.mark).await?;
+        let degraded = Self::assemble(pack, self.source.clone(), catalogue, degrade, self.mark).await?;
         let learned = self.learned.as_ref().map(|learned| degraded.reindexed(learned));
         Ok(Self { learned, ..degraded })
     }
 
-    /// The same domain over its source as it is now. What of the pack no longer fits is left out and told, so that a changed
-    /// schema does not take the rest out of service.
+    /// The same domain over its source as it is now.
     ///
     /// # Errors
     /// When the source cannot be read.
     pub(crate) async fn reopened(&self) -> Result<Self, DomainError> {
-        let unread = |error| DomainError::Source { domain: self.name.clone(), error };
-        let mark = self.source.catalogue_mark().await.map_err(unread)?;
-        let catalogue = Arc::new(self.source.catalogue(&scope(&self.pack)).await.map_err(unread)?);
-        let (bound, report) = self.pack.bind_what_holds(&catalogue);
-        if !report.is_empty() {
-            tracing::warn!(domain = %self.name, %report, "the pack no longer fits its data source in every part");
+        let reopened = Self::over(Arc::clone(&self.pack), self.source.clone(), self.degrade).await?;
+        if reopened.lost != self.lost {
+            reopened.tell_lost();
         }
-        let pack = Arc::clone(&self.pack);
-        let reopened =
-            Self::assemble(pack, self.source.clone(), catalogue, bound, self.degrade, mark).await?;
         let learned = self.learned.as_ref().map(|learned| reopened.reindexed(learned));
         Ok(Self { learned, ..reopened })
+    }
+
+    async fn over(pack: Arc<Pack>, source: Source, degrade: Degrade) -> Result<Self, DomainError> {
+        let unread = |error| DomainError::Source { domain: pack.name.clone(), error };
+        // The mark first: what changes between the two is noticed at the next look.
+        let mark = source.catalogue_mark().await.map_err(unread)?;
+        let catalogue = Arc::new(source.catalogue(&scope(&pack)).await.map_err(unread)?);
+        Self::assemble(pack, source, catalogue, degrade, mark).await
+    }
+
+    /// One line of the log for each part of the pack that does not hold.
+    fn tell_lost(&self) {
+        let PackReport { problems, dropped } = &*self.lost;
+        for problem in problems {
+            tracing::warn!(domain = %self.name, %problem, "a part of the pack does not fit its data source and is left out");
+        }
+        if *dropped > 0 {
+            tracing::warn!(domain = %self.name, dropped, "so many further parts of the pack do not fit");
+        }
     }
 
     async fn assemble(
         pack: Arc<Pack>,
         source: Source,
         catalogue: Arc<Catalogue>,
-        bound: BoundPack,
         degrade: Degrade,
         mark: ContentHash,
     ) -> Result<Self, DomainError> {
+        let (bound, lost) = pack.bind_what_holds(&catalogue);
         let name = pack.name.clone();
         let unread = |error| DomainError::Source { domain: name.clone(), error };
         let mut values: Vec<(ColumnRef, Vec<String>)> = Vec::new();
@@ -207,6 +231,7 @@ impl Domain {
             asked: None,
             mark,
             values: read,
+            lost: Arc::new(lost),
         })
     }
 
@@ -218,10 +243,8 @@ impl Domain {
         if self.knowledge.exposure().columns_to_read().is_empty() {
             return Ok(None);
         }
-        let (bound, _) = self.pack.bind_what_holds(&self.catalogue);
         let (pack, catalogue) = (Arc::clone(&self.pack), Arc::clone(&self.catalogue));
-        let read =
-            Self::assemble(pack, self.source.clone(), catalogue, bound, self.degrade, self.mark).await?;
+        let read = Self::assemble(pack, self.source.clone(), catalogue, self.degrade, self.mark).await?;
         Ok((read.values != self.values).then_some(read))
     }
 
@@ -254,6 +277,12 @@ impl Domain {
     #[must_use]
     pub fn pack(&self) -> &Pack {
         &self.pack
+    }
+
+    /// What of the pack does not hold over the source as it is, and is left out.
+    #[must_use]
+    pub fn lost(&self) -> &PackReport {
+        &self.lost
     }
 
     /// Golden cases of its pack that serve as examples: those that the gate approves.

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use airlock_knowledge::drift::{Change, Marked, Marks};
 use airlock_knowledge::store::{Content, TakenSnapshot};
-use airlock_knowledge::{Curated, Pack};
-use airlock_types::{Catalogue, DomainName, TableRef};
+use airlock_knowledge::{Curated, Pack, PackReport};
+use airlock_types::{Catalogue, DomainName, Outcome, TableRef};
 use arc_swap::ArcSwap;
 use serde::Serialize;
 
+use crate::context::Block;
 use crate::domain::Domain;
 use crate::host::Host;
 
@@ -32,18 +33,22 @@ pub struct DomainDrift {
     pub taken_by: Option<String>,
     /// What is drift.
     pub changes: Vec<Change>,
+    /// What of the pack does not hold over the schema of now, and is left out.
+    pub lost: PackReport,
     /// What rests on the tables that drifted.
     pub marked: Vec<Marked>,
 }
 
 impl DomainDrift {
-    /// A catalogue held against a snapshot. `learned` are the items of the store, by id.
+    /// A catalogue held against a snapshot. `learned` are the items of the store, by id; `lost` is what of the pack does not
+    /// hold over that catalogue.
     #[must_use]
     pub fn of(
         pack: &Pack,
         catalogue: &std::sync::Arc<Catalogue>,
         taken: Option<&TakenSnapshot>,
         learned: &[(String, &Content)],
+        lost: PackReport,
     ) -> Self {
         let changes = taken.map(|taken| taken.snapshot.drift(catalogue)).unwrap_or_default();
         let marked =
@@ -53,14 +58,15 @@ impl DomainDrift {
             since: taken.map(|taken| taken.taken_at),
             taken_by: taken.map(|taken| taken.taken_by.clone()),
             changes,
+            lost,
             marked,
         }
     }
 
-    /// Whether anything drifted.
+    /// Whether anything drifted, or the pack names what is not there.
     #[must_use]
     pub fn drifted(&self) -> bool {
-        !self.changes.is_empty()
+        !self.changes.is_empty() || !self.lost.is_empty()
     }
 
     /// How many tables did.
@@ -115,7 +121,14 @@ impl Host {
                     .flat_map(airlock_knowledge::store::Learned::items)
                     .map(|item| (item.id.to_string(), &item.content))
                     .collect();
-                DomainDrift::of(domain.pack(), domain.catalogue(), snapshots.get(domain.name()), &learned)
+                let lost = domain.lost().clone();
+                DomainDrift::of(
+                    domain.pack(),
+                    domain.catalogue(),
+                    snapshots.get(domain.name()),
+                    &learned,
+                    lost,
+                )
             })
             .collect()
     }
@@ -126,26 +139,60 @@ impl Host {
         let snapshots = self.snapshots.load();
         let Some(taken) = snapshots.get(domain.name()) else { return Vec::new() };
         let changes = taken.snapshot.drift_of(table, domain.catalogue());
-        let more = changes.len().saturating_sub(TOLD);
-        let mut told: Vec<String> = changes.iter().take(TOLD).map(ToString::to_string).collect();
-        if told.is_empty() {
-            return told;
-        }
-        if more > 0 {
-            told.push(format!("and {more} more"));
-        }
-        let changes = told.join("; ");
+        let Some(told) = told(&changes) else { return Vec::new() };
         vec![format!(
-            "{table} changed since people wrote about it, so notes and examples may be wrong: {changes}."
+            "{table} changed since people wrote about it, so notes and examples may be wrong: {told}."
         )]
     }
 
-    /// The same for the tables that an answer used.
-    pub(crate) fn drift_warnings(&self, domain: &Domain, tables_used: &[String]) -> Vec<String> {
-        if self.snapshots.load().is_empty() {
-            return Vec::new();
+    /// The same for the tables that an answer used. An ask that came to none is told what the domain lost: it may be why.
+    pub(crate) fn drift_warnings(
+        &self,
+        domain: &Domain,
+        tables_used: &[String],
+        outcome: Outcome,
+    ) -> Vec<String> {
+        let snapshots = self.snapshots.load();
+        let Some(taken) = snapshots.get(domain.name()) else { return Vec::new() };
+        match outcome {
+            Outcome::Answered | Outcome::Clarification => {
+                let tables = tables_used.iter().filter_map(|name| name.split_once('.'));
+                tables
+                    .flat_map(|(schema, name)| self.drift_of(domain, &TableRef::new(schema, name)))
+                    .collect()
+            }
+            Outcome::Refused | Outcome::GaveUp => {
+                let changes = taken.snapshot.drift(domain.catalogue());
+                let told = told(&changes).map(|told| {
+                    format!("The schema changed since people wrote about it, which may be why: {told}.")
+                });
+                told.into_iter().collect()
+            }
+            Outcome::Failed => Vec::new(),
         }
-        let tables = tables_used.iter().filter_map(|name| name.split_once('.'));
-        tables.flat_map(|(schema, name)| self.drift_of(domain, &TableRef::new(schema, name))).collect()
     }
+
+    /// The block of a context that says which of its tables changed since people wrote about them.
+    pub(crate) fn drift_block(&self, domain: &Domain, tables: &[TableRef]) -> Option<Block> {
+        let told: Vec<String> = tables.iter().flat_map(|table| self.drift_of(domain, table)).collect();
+        Block::new("drift", "authoritative", &told.join("\n"))
+    }
+
+    /// Looks at the source of every domain, at most a moment old, whether or not anybody asks: so health and metrics tell
+    /// of a schema that changed in a night without questions.
+    pub async fn look_at_sources(&self) {
+        // One that is slow is waited for by itself, and not by the others.
+        let looks = self.domains.values().map(|served| async { drop(served.fresh().await) });
+        futures_util::future::join_all(looks).await;
+    }
+}
+
+/// The first changes in words, and how many more there are; `None` when there is none.
+fn told(changes: &[Change]) -> Option<String> {
+    let more = changes.len().saturating_sub(TOLD);
+    let mut told: Vec<String> = changes.iter().take(TOLD).map(ToString::to_string).collect();
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
 }

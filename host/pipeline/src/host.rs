@@ -287,7 +287,7 @@ impl Host {
         asking.did_end();
         finished.answer.trace_url = self.trace_url(&finished.answer.trace_id);
         finished.answer.warnings.extend(missing.into_iter().map(str::to_owned));
-        let drifted = self.drift_warnings(domain, &finished.answer.tables_used);
+        let drifted = self.drift_warnings(domain, &finished.answer.tables_used, finished.answer.outcome);
         finished.answer.warnings.extend(drifted);
         self.observed(&mut finished, request.mode, Some(asker), None);
         self.log_ask(request, asker, domain, &clock, follows, &mut finished);

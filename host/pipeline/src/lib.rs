@@ -47,7 +47,7 @@ mod values;
 
 pub use ask::ATTEMPTS;
 pub use asker::{Asker, Surface};
-pub use checks::Checked;
+pub use checks::{Checked, KeyRole};
 pub use domain::{Domain, DomainError};
 pub use drift::DomainDrift;
 pub use embedding::{Embedding, EmbeddingError};

@@ -5,7 +5,7 @@ use airlock_database::RunOptions;
 use airlock_gate::{Approved, Rejection};
 use airlock_knowledge::store::SignalTool;
 use airlock_types::query::{QueryRequest, QueryResult};
-use airlock_types::{Clock, DomainName, ErrorType, Failure};
+use airlock_types::{Clock, DomainName, ErrorType, Failure, Outcome};
 use thiserror::Error;
 
 use crate::adapter::Reviewed;
@@ -100,7 +100,7 @@ impl Host {
             }
         }
         let (rows, duration_ms, mut warnings) = ran?;
-        warnings.extend(self.drift_warnings(&domain, &tables_used));
+        warnings.extend(self.drift_warnings(&domain, &tables_used, Outcome::Answered));
         Ok(QueryResult {
             sql: request.sql.clone(),
             row_count: u64::try_from(rows.rows.len()).unwrap_or(u64::MAX),

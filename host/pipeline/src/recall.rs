@@ -151,7 +151,7 @@ impl Served {
             return Ok(());
         }
         match unpack(recall, domain.name(), loaded.hash).await? {
-            Ok(pack) => match Domain::open(&pack, domain.source().clone()).await {
+            Ok(pack) => match Domain::open_whole(&pack, domain.source().clone()).await {
                 Ok(opened) => {
                     self.change(|now| {
                         opened.with_learned(now.learned().map(|learned| opened.reindexed(learned)))

@@ -80,7 +80,7 @@ function optionButtons(entry, record) {
   if (options.length === 0) return null;
   return el("div", { class: "options", role: "group", "aria-label": "Which is meant?" },
     options.map((option) =>
-      el("button", { type: "button", class: "option", click: () => ask({ ...entry.request, choice: text(option) }) }, text(option))));
+      el("button", { type: "button", class: "option", click: () => ask({ ...entry.request, follow_up_of: entry.request.follow_up_of ?? record.ask_id, choice: text(option) }) }, text(option))));
 }
 
 /** Takes a question with its SQL to the form of examples. */

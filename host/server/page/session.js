@@ -19,7 +19,12 @@ export const whenSomebodyElse = (listener) => { changed = listener; };
 export async function whoAmI() {
   let locked = false;
   try {
-    const said = await call("/api/me", { also: [401] });
+    let said = await call("/api/me", { also: [401] });
+    if (said.code === "session-ended") {
+      // The cookie went with that answer; without it one may be somebody here all the same.
+      announce("Your session has ended.");
+      said = await call("/api/me", { also: [401] });
+    }
     if (!Array.isArray(said.scopes)) {
       locked = true;
       me = { ...OPEN, scopes: new Set(), known: true };

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use airlock_database::checks::Severity;
 use airlock_database::{Source, SourceConfig};
-use airlock_knowledge::Pack;
+use airlock_knowledge::{Pack, PackReport};
 use airlock_models::{Embedder, FileCache, Models};
-use airlock_pipeline::{Domain, Embedding, Host, HostOptions, Journal, Learning};
+use airlock_pipeline::{Domain, DomainError, Embedding, Host, HostOptions, Journal, Learning};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig, SignaturePolicy};
 use anyhow::Context;
 
@@ -25,7 +25,7 @@ const GRANTS: &str = "grants.toml";
 ///
 /// # Errors
 /// With what is wrong and where: a component that wants more than its grant, a source that does not answer, a pack that
-/// does not fit.
+/// cannot be read.
 pub async fn host(config: &Config) -> anyhow::Result<Host> {
     host_with(config, Credentials::Readers).await
 }
@@ -256,16 +256,33 @@ pub fn all_packs(config: &Config) -> anyhow::Result<Vec<Pack>> {
         .collect()
 }
 
-/// Opens one domain over its source; domains over the same source share its connections.
+/// Opens one domain over its source, with what of its pack fits; domains over the same source share its connections.
 ///
 /// # Errors
-/// When the source does not answer or the pack does not fit it.
+/// When the source does not answer.
 pub async fn open(
     config: &Config,
     sources: &mut BTreeMap<String, Source>,
     pack: &Pack,
 ) -> anyhow::Result<Domain> {
     open_with(config, sources, pack, Credentials::Readers).await
+}
+
+/// The same for a pack that is to fit in every part; the inner error is what does not.
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_whole(
+    config: &Config,
+    sources: &mut BTreeMap<String, Source>,
+    pack: &Pack,
+) -> anyhow::Result<Result<Domain, PackReport>> {
+    let source = source(config, sources, pack).await?;
+    match Domain::open_whole(pack, source).await {
+        Ok(domain) => Ok(Ok(domain)),
+        Err(DomainError::Pack(report)) => Ok(Err(report)),
+        Err(error) => Err(not_open(error)),
+    }
 }
 
 async fn open_with(
@@ -275,10 +292,14 @@ async fn open_with(
     credentials: Credentials,
 ) -> anyhow::Result<Domain> {
     let source = source_with(config, sources, pack, credentials).await?;
-    Domain::open(pack, source).await.map_err(|error| match error {
-        airlock_pipeline::DomainError::Source { .. } => anyhow::Error::new(error),
+    Domain::open(pack, source).await.map_err(not_open)
+}
+
+fn not_open(error: DomainError) -> anyhow::Error {
+    match error {
+        DomainError::Source { .. } => anyhow::Error::new(error),
         other => usage(other),
-    })
+    }
 }
 
 /// The source of a pack, which packs over the same one share.

@@ -189,10 +189,11 @@ pub struct Ask {
     /// The ask this one follows.
     #[arg(long, value_name = "ASK-ID")]
     pub follow_up_of: Option<String>,
-    /// The option chosen, when the question was asked before and ended in a clarification.
-    #[arg(long, value_name = "OPTION")]
+    /// The option chosen, when the ask of --follow-up-of ended in a clarification.
+    #[arg(long, value_name = "OPTION", requires = "follow_up_of")]
     pub choice: Option<String>,
-    /// Ask a running server at this address instead of starting a host for the question.
+    /// Ask a running server at this address instead of starting a host for the question. The key in AIRLOCK_KEY goes with it,
+    /// where that is set; it is no argument, because others on a machine read those.
     #[arg(long, value_name = "URL", env = "AIRLOCK_SERVER")]
     pub server: Option<String>,
 }

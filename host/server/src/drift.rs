@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_database::Source;
-use airlock_knowledge::Pack;
 use airlock_knowledge::drift::Snapshot;
 use airlock_knowledge::store::{Content, Store, TakenSnapshot};
+use airlock_knowledge::{Pack, PackReport};
 use airlock_pipeline::{DomainDrift, Host};
 use airlock_types::Catalogue;
 use anyhow::Context;
@@ -17,11 +17,11 @@ use anyhow::Context;
 use crate::boot;
 use crate::config::Config;
 use crate::service::Service;
-use crate::store::{OpenStore, Purpose};
+use crate::store::{self, OpenStore, Purpose};
 
 /// Folder of snapshots under the data folder.
 const FOLDER: &str = "snapshots";
-/// Between two looks at what somebody else may have accepted.
+/// Between two looks at the sources, and at what somebody else may have accepted.
 const EVERY: Duration = Duration::from_secs(30);
 
 /// Where snapshots are kept.
@@ -129,11 +129,12 @@ pub async fn begin(host: &Host, open: &OpenStore, config: &Config, purpose: Purp
     }
 }
 
-/// Follows what is accepted elsewhere, for ever.
+/// Follows the schemas, and what is accepted elsewhere, for ever: metrics tell of a change that nobody asked about.
 pub async fn follow(service: Service) {
     let shelf = Shelf::new(service.store.as_ref(), &service.config);
     loop {
         tokio::time::sleep(EVERY).await;
+        service.host.look_at_sources().await;
         match shelf.read().await {
             Ok(snapshots) => service.host.set_snapshots(snapshots),
             Err(error) => tracing::debug!(%error, "the snapshots could not be read"),
@@ -170,18 +171,37 @@ pub async fn look(config: &Config, open: &OpenStore, packs: Vec<Pack>) -> anyhow
         let learned: Vec<(String, &Content)> =
             items.iter().map(|item| (item.id.to_string(), &item.content)).collect();
         let taken = snapshots.iter().find(|taken| taken.domain == pack.name);
-        let drift = DomainDrift::of(&pack, &catalogue, taken, &learned);
+        let lost = pack.bind_what_holds(&catalogue).1;
+        let drift = DomainDrift::of(&pack, &catalogue, taken, &learned, lost);
         looks.push(Look { pack, catalogue, drift });
     }
     Ok(looks)
+}
+
+/// How the domain of one pack stands, for a command about something else: where it cannot be told, the log says why.
+pub async fn of_pack(config: &Config, pack: &Pack) -> Option<DomainDrift> {
+    let told = async {
+        let open = store::open(config, Purpose::Command).await?;
+        let looked = look(config, &open, vec![pack.clone()]).await;
+        open.close().await?;
+        looked
+    };
+    match told.await {
+        Ok(looks) => looks.into_iter().next().map(|look| look.drift),
+        Err(error) => {
+            tracing::warn!(domain = %pack.name, %error, "drift is not told");
+            None
+        }
+    }
 }
 
 /// Drift in lines for a person.
 pub fn in_words(drift: &DomainDrift) -> String {
     let Some(since) = drift.since else {
         return format!(
-            "{}: there is no snapshot to tell drift against; `airlock serve` takes one when it starts, and so does `--accept`",
-            drift.domain
+            "{}: there is no snapshot to tell drift against; `airlock serve` takes one when it starts, and so does `--accept`{}",
+            drift.domain,
+            lost_in_words(drift)
         );
     };
     let since = format!(
@@ -189,13 +209,17 @@ pub fn in_words(drift: &DomainDrift) -> String {
         since.strftime("%Y-%m-%d %H:%M UTC"),
         drift.taken_by.as_deref().unwrap_or("somebody")
     );
-    if !drift.drifted() {
-        return format!("{}: no drift since {since}", drift.domain);
-    }
-    let mut text = format!("{}: drifted since {since}", drift.domain);
+    let mut text = match (drift.changes.is_empty(), drift.lost.is_empty()) {
+        (true, true) => return format!("{}: no drift since {since}", drift.domain),
+        (true, false) => {
+            format!("{}: no drift since {since}; the pack names what is not there", drift.domain)
+        }
+        (false, _) => format!("{}: drifted since {since}", drift.domain),
+    };
     for change in &drift.changes {
         text.push_str(&format!("\n  {change}"));
     }
+    text.push_str(&lost_in_words(drift));
     for marked in &drift.marked {
         let mut what = Vec::new();
         if marked.note {
@@ -211,6 +235,16 @@ pub fn in_words(drift: &DomainDrift) -> String {
         if !what.is_empty() {
             text.push_str(&format!("\n  resting on {}: {}", marked.table, what.join("; ")));
         }
+    }
+    text
+}
+
+/// What of the pack is left out, a line each.
+fn lost_in_words(drift: &DomainDrift) -> String {
+    let PackReport { problems, dropped } = &drift.lost;
+    let mut text: String = problems.iter().map(|problem| format!("\n  left out: {problem}")).collect();
+    if *dropped > 0 {
+        text.push_str(&format!("\n  left out: {dropped} more"));
     }
     text
 }

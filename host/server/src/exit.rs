@@ -20,12 +20,7 @@ pub enum Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::No => 1,
-            Exit::Usage => 2,
-            Exit::Infrastructure => 3,
-        })
+        Self::from(exit.code())
     }
 }
 
@@ -57,6 +52,16 @@ pub fn usage(error: impl fmt::Display) -> anyhow::Error {
 }
 
 impl Exit {
+    /// The number that a shell sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::No => 1,
+            Self::Usage => 2,
+            Self::Infrastructure => 3,
+        }
+    }
+
     /// The exit code of an error.
     pub fn of(error: &anyhow::Error) -> Self {
         if error.downcast_ref::<Usage>().is_some() || error.chain().any(|cause| cause.is::<Usage>()) {

@@ -25,13 +25,18 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::unread(&error).into(),
+    };
+    output::say_as_json(cli.json);
     let tries = cli.command.as_ref().is_some_and(cli::Command::tries_components);
     output::log_to_stderr(cli.log_format, cli.verbose, tries);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("error: the asynchronous runtime cannot start: {error}");
+            let error = anyhow::Error::new(error).context("the asynchronous runtime cannot start");
+            output::complain(&error, exit::Exit::Infrastructure);
             return exit::Exit::Infrastructure.into();
         }
     };
@@ -41,7 +46,7 @@ fn main() -> ExitCode {
         Err(error) if output::reader_is_gone(&error) => exit::Exit::Done.into(),
         Err(error) => {
             let exit = exit::Exit::of(&error);
-            output::complain(&error);
+            output::complain(&error, exit);
             exit.into()
         }
     }

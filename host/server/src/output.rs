@@ -2,13 +2,16 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use airlock_types::{Answer, Outcome};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::LogFormat;
+use crate::exit::{Exit, Usage};
 
 /// Logs go to stderr, so that stdout stays what was asked for.
 pub fn log_to_stderr(format: LogFormat, verbose: u8, tries_components: bool) {
@@ -18,11 +21,15 @@ pub fn log_to_stderr(format: LogFormat, verbose: u8, tries_components: bool) {
         // The protocol's own lines tell of clients that went away, which is their affair.
         0 => "warn,rmcp=off",
         1 => "info",
-        // The debug lines of the driver and of the protocol hold statements with the values in them.
-        _ => "debug,tokio_postgres=warn,rmcp=info,hyper=info,h2=info,wasmtime=info,cranelift=info",
+        // The debug lines of the protocol hold statements with the values in them, too.
+        _ => "debug,rmcp=info,hyper=info,h2=info,wasmtime=info,cranelift=info",
     };
     let filter = EnvFilter::try_from_env("AIRLOCK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // A reader of stderr that is gone must not end what is being done.
+    let lines = tracing_subscriber::fmt()
+        .log_internal_errors(false)
+        .with_env_filter(quiet(filter))
+        .with_writer(io::stderr);
     match format {
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
         // Every line carries the spans that it was written in, the ask's and the request's among them.
@@ -30,12 +37,97 @@ pub fn log_to_stderr(format: LogFormat, verbose: u8, tries_components: bool) {
     }
 }
 
+/// The debug lines of the driver and the parsers hold statements with the values in them: those stay out of every log,
+/// whoever asks for more.
+const WITH_VALUES: [&str; 3] = ["tokio_postgres=warn", "sqlparser=warn", "pg_query=warn"];
+
+fn quiet(filter: EnvFilter) -> EnvFilter {
+    let quiet = WITH_VALUES.iter().filter_map(|directive| directive.parse().ok());
+    quiet.fold(filter, EnvFilter::add_directive)
+}
+
+/// Whether what is said beside the answer is for a program. Said once, at the start.
+static FOR_PROGRAMS: OnceLock<bool> = OnceLock::new();
+
+/// From here on errors and remarks are JSON objects, one a line, if `json` says so.
+pub fn say_as_json(json: bool) {
+    let _ = FOR_PROGRAMS.set(json);
+}
+
+fn for_programs() -> bool {
+    FOR_PROGRAMS.get().copied().unwrap_or(false)
+}
+
+/// One line on stderr. Nobody may be reading, and that changes nothing of what is done.
+fn aside(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// An error with its causes, on stderr.
-pub fn complain(error: &anyhow::Error) {
-    eprintln!("error: {error}");
-    for cause in error.chain().skip(1).filter(|cause| !cause.is::<crate::exit::Usage>()) {
-        eprintln!("  because: {cause}");
+pub fn complain(error: &anyhow::Error, exit: Exit) {
+    let causes = error.chain().skip(1).filter(|cause| !cause.is::<Usage>());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    if for_programs() {
+        return aside(json!({"error": error.to_string(), "because": causes, "exit": exit.code()}));
     }
+    aside(format_args!("error: {error}"));
+    for cause in causes {
+        aside(format_args!("  because: {cause}"));
+    }
+}
+
+/// Something beside the answer, on stderr: `kind` is a word such as `note` or `warning`.
+pub fn remark(kind: &str, text: impl Display) {
+    if for_programs() {
+        aside(json!({kind: text.to_string()}));
+    } else {
+        aside(format_args!("{kind}: {text}"));
+    }
+}
+
+/// Something that is going on, on stderr: a person reads it as it stands.
+pub fn progress(text: impl Display) {
+    if for_programs() {
+        aside(json!({"progress": text.to_string()}));
+    } else {
+        aside(text);
+    }
+}
+
+/// A step that is waited for, on stderr: a person sees it begin.
+pub fn begun(what: &str) {
+    if !for_programs() {
+        prompt(format_args!("{what} ... "));
+    }
+}
+
+/// The end of a step that [`begun`] told of.
+pub fn done(what: &str, took: Duration) {
+    let seconds = took.as_secs_f64();
+    if for_programs() {
+        aside(json!({"progress": what, "seconds": seconds}));
+    } else {
+        aside(format_args!("{seconds:.1} s"));
+    }
+}
+
+/// A question to a person at this terminal, and nothing after it.
+pub fn prompt(text: impl Display) {
+    let mut out = io::stderr().lock();
+    let _ = write!(out, "{text}").and_then(|()| out.flush());
+}
+
+/// A command line that cannot be read, or that wanted to be told about itself.
+pub fn unread(error: &clap::Error) -> Exit {
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if !wants_json || !error.use_stderr() {
+        let _ = error.print();
+    } else {
+        let said = error.render().to_string();
+        let said = said.split("\n\nUsage:").next().unwrap_or_default().trim_start_matches("error: ").trim();
+        aside(json!({"error": said, "because": [], "exit": Exit::Usage.code()}));
+    }
+    if error.use_stderr() { Exit::Usage } else { Exit::Done }
 }
 
 /// Whether an error says that nobody reads stdout any more.
@@ -156,4 +248,23 @@ fn table(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
         writeln!(out, "{}", line(&mut row.iter().map(String::as_str)))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_asks_for_more_gets_no_statement_with_its_values() {
+        for wanted in ["trace", "debug", "info,sqlparser=trace", "tokio_postgres=debug"] {
+            let filter = quiet(EnvFilter::new(wanted)).to_string();
+            for directive in WITH_VALUES {
+                assert!(filter.split(',').any(|part| part == directive), "{wanted}: {filter}");
+            }
+            assert!(
+                !filter.contains("sqlparser=trace") && !filter.contains("tokio_postgres=debug"),
+                "{filter}"
+            );
+        }
+    }
 }

@@ -80,7 +80,7 @@ pub struct AskRequest {
     /// The ask this one follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow_up_of: Option<AskId>,
-    /// The option chosen when an ask ended in a clarification.
+    /// The option chosen when the ask that this one follows ended in a clarification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
     /// The moment to answer for, RFC 3339 or a date; now when left out. Read when the domain's time zone is known.
@@ -131,6 +131,12 @@ impl TryFrom<RawAskRequest> for AskRequest {
             .transpose()
             .map_err(|error| FieldError::new("follow_up_of", error))?;
         if let Some(choice) = &raw.choice {
+            if follow_up_of.is_none() {
+                return Err(FieldError::new(
+                    "choice",
+                    "it answers a clarification: give the `ask_id` of that as `follow_up_of`",
+                ));
+            }
             if choice.chars().count() > CHOICE_LIMIT {
                 return Err(FieldError::new("choice", format!("it has more than {CHOICE_LIMIT} characters")));
             }
@@ -362,7 +368,11 @@ mod tests {
             (r#"{"question": "a", "domain": "A B"}"#, "domain"),
             (r#"{"question": "a", "mode": "fast"}"#, "mode"),
             (r#"{"question": "a", "follow_up_of": "1"}"#, "follow_up_of"),
-            (r#"{"question": "a", "choice": "b\u200b"}"#, "choice"),
+            (r#"{"question": "a", "choice": "b"}"#, "choice"),
+            (
+                r#"{"question": "a", "choice": "b\u200b", "follow_up_of": "0198c0de-0000-7000-8000-000000000000"}"#,
+                "choice",
+            ),
             (r#"{"question": "a", "max_rows": 0}"#, "max_rows"),
         ] {
             let raw: RawAskRequest = serde_json::from_str(json).unwrap();

@@ -191,7 +191,7 @@ pub const CLAIMS: &[Claim] = &[
                 'neon_superuser'))",
     },
     Claim {
-        name: "reader-becomes-no-other-role",
+        name: super::holders::BECOMES,
         tried: "memberships that SET ROLE takes up",
         since: 0,
         look: "SELECT 'broken', 'it may SET ROLE ' || quote_ident(r.rolname),

@@ -1,8 +1,9 @@
-//! What rests on a table: its notes, and the examples and lessons that name it. When the table drifts they are marked, and
+//! What rests on a table: its notes, the examples whose SQL reads it and the lessons that name it. When the table drifts they are marked, and
 //! when it is back they are not: a mark is found anew each time and kept nowhere.
 
 use std::collections::BTreeSet;
 
+use airlock_gate::NodeKind;
 use airlock_types::TableRef;
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ pub struct Marked {
     pub table: TableRef,
     /// Whether people wrote a note about it.
     pub note: bool,
-    /// Ids of the examples that name it.
+    /// Ids of the examples whose SQL reads it.
     pub examples: Vec<String>,
     /// Ids of the lessons that name it.
     pub lessons: Vec<String>,
@@ -26,7 +27,7 @@ pub struct Marked {
 pub struct Marks {
     /// Tables with a note.
     pub notes: BTreeSet<TableRef>,
-    /// Id and text of each example.
+    /// Id and SQL of each example.
     pub examples: Vec<(String, String)>,
     /// Id and text of each lesson.
     pub lessons: Vec<(String, String)>,
@@ -37,8 +38,8 @@ impl Marks {
     #[must_use]
     pub fn of(&self, changes: &[Change]) -> Vec<Marked> {
         let tables: BTreeSet<&TableRef> = changes.iter().map(|change| &change.table).collect();
-        let named = |items: &[(String, String)], table: &TableRef| {
-            let those = items.iter().filter(|(_, text)| mentions(text, table));
+        let those = |items: &[(String, String)], table: &TableRef, rest: fn(&str, &TableRef) -> bool| {
+            let those = items.iter().filter(|(_, text)| rest(text, table));
             those.map(|(id, _)| id.clone()).collect::<Vec<String>>()
         };
         tables
@@ -46,31 +47,68 @@ impl Marks {
             .map(|table| Marked {
                 table: table.clone(),
                 note: self.notes.contains(table),
-                examples: named(&self.examples, table),
-                lessons: named(&self.lessons, table),
+                examples: those(&self.examples, table, reads),
+                lessons: those(&self.lessons, table, names),
             })
             .collect()
     }
 }
 
-/// Whether a text names a table, as a word of its own.
+/// Whether an SQL text reads a table. One that the grammar does not read is prose.
 #[must_use]
-pub fn mentions(text: &str, table: &TableRef) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let name = table.name.to_lowercase();
-    let text = text.to_lowercase();
-    let mut from = 0;
-    while let Some(found) = text.get(from..).and_then(|rest| rest.find(&name)) {
-        let at = from + found;
-        let end = at + name.len();
-        let before = text.get(..at).and_then(|left| left.chars().next_back());
-        let after = text.get(end..).and_then(|right| right.chars().next());
-        if !before.is_some_and(is_word) && !after.is_some_and(is_word) {
-            return true;
-        }
-        from = end;
+pub fn reads(sql: &str, table: &TableRef) -> bool {
+    // Most texts do not even hold the word, and that is seen without a parser.
+    if occurrences(&sql.to_lowercase(), &table.name.to_lowercase()).is_empty() {
+        return false;
     }
-    false
+    let Ok(nodes) = airlock_gate::outline(sql) else { return names(sql, table) };
+    let called = |kind: NodeKind| {
+        nodes.iter().filter(move |node| node.kind == kind).filter_map(|node| node.name.as_deref())
+    };
+    called(NodeKind::Table).any(|name| match name.rsplit_once('.') {
+        Some((schema, relation)) => {
+            relation == table.name && schema.rsplit('.').next() == Some(table.schema.as_str())
+        }
+        None => name == table.name && !called(NodeKind::Cte).any(|cte| cte == name),
+    })
+}
+
+/// Whether prose names a table and means the table: in backticks or quotes, with its schema or a column, beside the word
+/// table, relation or view, or by a name that is no word. A table that is called as a common word is not named by every
+/// sentence that has the word.
+#[must_use]
+pub fn names(text: &str, table: &TableRef) -> bool {
+    let (text, name) = (text.to_lowercase(), table.name.to_lowercase());
+    let is_no_word = !name.chars().all(char::is_alphabetic);
+    let schema = format!("{}.", table.schema.to_lowercase());
+    occurrences(&text, &name).into_iter().any(|(before, after)| {
+        let quoted = ['`', '"'].iter().any(|quote| before.ends_with(*quote) && after.starts_with(*quote));
+        let column = after.strip_prefix('.').is_some_and(|rest| rest.starts_with(is_letter));
+        let called = [words(before).next_back(), words(after).next()];
+        let called = called.iter().flatten().any(|word| matches!(*word, "table" | "relation" | "view"));
+        is_no_word || quoted || column || before.ends_with(&schema) || called
+    })
+}
+
+/// What stands before and after each place where a text has a name as a word of its own. Both in lower case.
+fn occurrences<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let found = text.match_indices(name).filter_map(|(at, _)| {
+        let (before, rest) = text.split_at_checked(at)?;
+        let after = rest.get(name.len()..)?;
+        let alone = !before.ends_with(is_word) && !after.starts_with(is_word);
+        alone.then_some((before, after))
+    });
+    if name.is_empty() { Vec::new() } else { found.collect() }
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// The words of a text.
+fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -84,18 +122,43 @@ mod tests {
         for (text, want) in [
             ("SELECT * FROM orders", true),
             ("SELECT * FROM shop.\"orders\" o", true),
-            ("Count ORDERS by day.", true),
+            ("SELECT 1 FROM a JOIN (SELECT id FROM Orders) o ON o.id = a.id", true),
+            ("SELECT * FROM other.orders", false),
             ("SELECT * FROM reorders", false),
             ("SELECT * FROM orders_old", false),
             ("SELECT * FROM orders_old, orders", true),
+            ("SELECT count(*) AS orders FROM bills", false),
+            ("SELECT 'orders' FROM bills -- orders", false),
+            ("WITH orders AS (SELECT 1 FROM bills) SELECT * FROM orders", false),
             ("", false),
         ] {
-            assert_eq!(mentions(text, &table), want, "{text}");
+            assert_eq!(reads(text, &table), want, "{text}");
+        }
+        let lines = TableRef::new("shop", "order_lines");
+        for (text, table, want) in [
+            ("Count orders by day.", &table, false),
+            ("Orders that were sent back are not revenue.", &table, false),
+            ("He orders. Then he pays.", &table, false),
+            ("Count `orders` by day.", &table, true),
+            ("Count \"orders\" by day.", &table, true),
+            ("Revenue is orders.total.", &table, true),
+            ("Revenue is in shop.orders", &table, true),
+            ("The orders table has one row a basket.", &table, true),
+            ("Use the view `Orders`.", &table, true),
+            ("`reorders` and `orders_old`", &table, false),
+            ("Count order_lines, not baskets.", &lines, true),
+            ("Count order lines.", &lines, false),
+            ("", &table, false),
+        ] {
+            assert_eq!(names(text, table), want, "{text}");
         }
         let marks = Marks {
             notes: [table.clone()].into(),
             examples: vec![("e1".into(), "SELECT 1 FROM orders".into()), ("e2".into(), "SELECT 2".into())],
-            lessons: vec![("l1".into(), "Orders are counted by day.".into())],
+            lessons: vec![
+                ("l2".into(), "Orders are by day.".into()),
+                ("l1".into(), "Sums of `orders` are by day.".into()),
+            ],
         };
         let change = Change {
             table: table.clone(),

@@ -13,7 +13,7 @@ use airlock_types::catalogue::{Column, Relation};
 use airlock_types::{Catalogue, ContentHash, TableRef};
 use serde::{Deserialize, Serialize};
 
-pub use marks::{Marked, Marks, mentions};
+pub use marks::{Marked, Marks, names, reads};
 pub use widening::{Fit, fit};
 
 /// Names and types of a domain's tables at one moment.

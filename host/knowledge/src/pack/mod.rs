@@ -36,7 +36,7 @@ pub use joins::{JoinSide, ManualJoin};
 pub use lessons::{LessonKind, SeedLesson};
 pub use notes::{ColumnNote, Covers, TableNote};
 pub use reference::{ColumnName, TableName};
-pub use report::{Located, PackReport, Problem, Spot};
+pub use report::{Located, PackReport, Problem, Spot, nearest};
 pub use settings::{Egress, FORMAT, PackFunction, PackScope, RowsToModel, Settings};
 
 use files::PackFile;

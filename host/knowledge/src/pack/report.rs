@@ -145,7 +145,8 @@ pub(crate) fn suggest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>)
 }
 
 /// The known name nearest to a wrong one by edit distance, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong_lower = wrong.to_lowercase();
     let length = wrong.chars().count();
     if length > limits::NAME {

@@ -7,6 +7,7 @@
 use airlock_types::catalogue::Relation;
 use airlock_types::{Catalogue, ColumnRef, TableRef};
 
+use crate::drift;
 use crate::store::{Content, Scope};
 
 /// The first name of an item that the catalogue does not have, in words.
@@ -55,7 +56,8 @@ impl Removed {
         self.relations.is_empty() && self.columns.is_empty()
     }
 
-    /// The first of what was lost that an item names, in words. A column counts where its name is no word of English.
+    /// The first of what was lost that an item names, in words. A name that is a word of English counts where it is marked as a
+    /// name.
     #[must_use]
     pub fn named_by(&self, content: &Content) -> Option<String> {
         let (text, scope) = prose(content);
@@ -63,7 +65,8 @@ impl Removed {
         let says = |name: &str| words(text).any(|word| word.eq_ignore_ascii_case(name));
         let marked = |name: &str| text.contains(&format!("`{name}`")) || text.contains(&format!(".{name}"));
         let relation = self.relations.iter().find(|gone| {
-            says(&gone.name) || scope.iter().any(|place| *place == gone.to_string() || *place == gone.name)
+            drift::names(text, gone)
+                || scope.iter().any(|place| *place == gone.to_string() || *place == gone.name)
         });
         if let Some(gone) = relation {
             return Some(format!("the relation {gone} is gone"));
@@ -270,7 +273,9 @@ mod tests {
         let after = catalogue(&["bills: status", "sales: note"]);
         let removed = Removed::between(&before, &after);
         for (text, want) in [
-            ("Abandoned carts are not sales.", Some("public.carts")),
+            ("Abandoned `carts` are not sales.", Some("public.carts")),
+            // The word is one of English, and the lesson may be about what people do.
+            ("Abandoned carts are not sales.", None),
             ("Revenue is total_amt of paid bills.", Some("total_amt")),
             ("The status of bills, with a note.", None),
             ("Cartons are counted.", None),

@@ -154,6 +154,19 @@ impl Ops {
         row.as_ref().map(key).transpose()
     }
 
+    /// The key that a secret is or was good for, by itself or by a session: in force or not.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn known(&self, hash: ContentHash) -> Result<Option<KeyRow>, StoreError> {
+        let lease = self.pool.lease().await?;
+        let query = format!(
+            "{KEYS} WHERE k.hash = $1 OR k.id = (SELECT s.key FROM airlock.sessions s WHERE s.hash = $1)"
+        );
+        let row = lease.query_opt(&query, &[&hash.to_string()]).await.map_err(|error| lease.error(&error))?;
+        row.as_ref().map(key).transpose()
+    }
+
     /// Every key, those taken back included.
     ///
     /// # Errors

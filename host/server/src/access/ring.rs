@@ -45,6 +45,9 @@ pub struct Away;
 pub trait Kept: Send + Sync {
     /// Whom a credential stands for now; `None` when it is unknown, has ended or was taken back.
     fn holder(&self, credential: &Credential) -> impl Future<Output = Result<Option<Holder>, Away>> + Send;
+
+    /// In words, whose a credential was that is no longer in force; `None` when nobody knows.
+    fn formerly(&self, credential: &Credential) -> impl Future<Output = Option<String>> + Send;
 }
 
 impl Kept for Ops {
@@ -72,6 +75,12 @@ impl Kept for Ops {
                 Err(Away)
             }
         }
+    }
+
+    async fn formerly(&self, credential: &Credential) -> Option<String> {
+        let known = tokio::time::timeout(ANSWER, self.known(credential.hash())).await.ok()?.ok()??;
+        let why = if known.revoked_at.is_some() { "taken back" } else { "ended" };
+        Some(format!("{} ({}), {why}", known.name, known.id))
     }
 }
 
@@ -112,6 +121,18 @@ impl<K: Kept> Ring<K> {
     /// Whether the store vouched for this one not long ago.
     pub fn knows(&self, credential: &Credential) -> bool {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&credential.hash())
+    }
+
+    /// Whom the store vouched for not long ago, without asking it again.
+    pub fn seen(&self, credential: &Credential) -> Option<Arc<Holder>> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = slots.get(&credential.hash())?.try_lock().ok()?;
+        slot.vouched.as_ref().map(|(_, holder)| Arc::clone(holder))
+    }
+
+    /// In words, whose a credential was that is no longer in force.
+    pub async fn formerly(&self, credential: &Credential) -> Option<String> {
+        self.kept.as_ref()?.formerly(credential).await
     }
 
     /// Forgets what is known of a credential: it was given back here.
@@ -182,6 +203,10 @@ mod tests {
         async fn holder(&self, _: &Credential) -> Result<Option<Holder>, Away> {
             self.asked.fetch_add(1, Ordering::SeqCst);
             self.says.lock().unwrap().clone()
+        }
+
+        async fn formerly(&self, _: &Credential) -> Option<String> {
+            None
         }
     }
 

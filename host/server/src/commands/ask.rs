@@ -57,6 +57,8 @@ fn shown(answer: &Answer, json: bool) -> anyhow::Result<()> {
     if json { output::json(answer) } else { output::answer(answer) }
 }
 
+/// The variable that holds the key for a server.
+const KEY: &str = "AIRLOCK_KEY";
 /// Longer than any ask may take at a server.
 const TIMEOUT: Duration = Duration::from_secs(3_700);
 
@@ -70,7 +72,13 @@ async fn remote(server: &str, request: &AskRequest) -> anyhow::Result<Answer> {
     if !known {
         return Err(usage(format!("--server: `{server}` is not an address such as http://127.0.0.1:8080")));
     }
-    let response = client.post(&address).json(request).send().await.with_context(|| {
+    let key = std::env::var(KEY).ok().filter(|key| !key.trim().is_empty());
+    let post = client.post(&address).json(request);
+    let post = match &key {
+        Some(key) => post.bearer_auth(key.trim()),
+        None => post,
+    };
+    let response = post.send().await.with_context(|| {
         format!("no server answers at {address}: start one with `airlock serve` or `airlock demo`")
     })?;
     let status = response.status();
@@ -80,6 +88,11 @@ async fn remote(server: &str, request: &AskRequest) -> anyhow::Result<Answer> {
         return serde_json::from_value(body).context("the server's answer is of another version");
     }
     let detail = body.get("detail").and_then(Value::as_str).unwrap_or("no reason given");
+    if status == reqwest::StatusCode::UNAUTHORIZED && key.is_none() {
+        return Err(usage(format!(
+            "{detail} `airlock ask` sends the key in the environment variable {KEY}."
+        )));
+    }
     if status.is_client_error() {
         Err(usage(detail))
     } else {

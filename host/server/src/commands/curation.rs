@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use airlock_knowledge::Pack;
 use airlock_knowledge::pack::limits;
 use airlock_knowledge::store::{
     Content, Decided, Decision, ExampleContent, Kind, Mode, Order, Promote, Store, StoreError,
 };
-use airlock_pipeline::Domain;
+use airlock_pipeline::{Domain, DomainDrift};
 use airlock_types::DomainName;
+use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::domain::patch;
@@ -17,7 +19,7 @@ use crate::config::Config;
 use crate::curation::{self, Action, Item, Listing, NotDecided, Shelf, Wanted};
 use crate::exit::{Exit, usage};
 use crate::store::{self, OpenStore, Purpose};
-use crate::{boot, output};
+use crate::{boot, drift, output};
 
 /// The store and a domain of it, for one command.
 pub struct Curator<'a> {
@@ -96,6 +98,15 @@ impl<'a> Curator<'a> {
         boot::open(self.config, &mut BTreeMap::new(), &pack).await
     }
 
+    /// How the domain stands to what people wrote about.
+    ///
+    /// # Errors
+    /// When the source or the store does not answer.
+    pub async fn drift(&self, pack: &Pack) -> anyhow::Result<DomainDrift> {
+        let looks = drift::look(self.config, &self.open, vec![pack.clone()]).await?;
+        looks.into_iter().next().map(|look| look.drift).context("there was nothing to look at")
+    }
+
     /// Lists what is proposed and what is curated.
     ///
     /// # Errors
@@ -114,7 +125,7 @@ impl<'a> Curator<'a> {
         }
         match items.last() {
             Some(last) if more && !self.json => {
-                eprintln!("There are more: go on with --after {}", last.id());
+                output::remark("note", format_args!("there are more: go on with --after {}", last.id()));
             }
             _ => {}
         }
@@ -175,22 +186,26 @@ impl<'a> Curator<'a> {
         let content = Content::parse(kind, &value).map_err(usage)?;
         let before = self.find(kind, edit.decide.id).await?;
         let change = change(before.content(), &content);
-        if before.hash() == edit.decide.hash {
-            match (change.is_empty(), self.json) {
-                (true, _) => return Err(usage("--content: it says what it said before")),
-                (false, false) => output::line(change.trim_end())?,
-                (false, true) => {}
-            }
+        if before.hash() == edit.decide.hash && change.is_empty() {
+            return Err(usage("--content: it says what it said before"));
         }
         let live = self.live().await?;
-        self.carry_out(kind, &edit.decide, Action::Edit(&live, content)).await
+        let decided = self.decided(kind, &edit.decide, Action::Edit(&live, content)).await;
+        // After it was made: whoever stops reading must not be what keeps it from being made.
+        if decided.is_ok() && !self.json {
+            output::line(change.trim_end())?;
+        }
+        self.told(decided)
     }
 
     async fn carry_out(&self, kind: Kind, decide: &Decide, action: Action<'_>) -> anyhow::Result<Exit> {
+        self.told(self.decided(kind, decide, action).await)
+    }
+
+    async fn decided(&self, kind: Kind, decide: &Decide, action: Action<'_>) -> Result<Decided, NotDecided> {
         let (domain, by) = (&self.domain, by_person(&decide.why));
         let wanted = Wanted { domain, kind, id: decide.id, seen: decide.hash, by: &by };
-        let decided = curation::decide(&self.promote(), &wanted, action).await;
-        self.told(decided)
+        curation::decide(&self.promote(), &wanted, action).await
     }
 
     /// Curates an example of a person's own.
@@ -211,7 +226,7 @@ impl<'a> Curator<'a> {
         if self.json {
             output::json(&json!({"ok": false, "error": "refused", "message": why}))?;
         } else {
-            eprintln!("refused: {why}");
+            output::remark("refused", why);
         }
         Ok(Exit::No)
     }
@@ -244,7 +259,7 @@ impl<'a> Curator<'a> {
                     let said = json!({"ok": false, "error": "conflict", "message": error.to_string(), "hash": hash, "content": content});
                     output::json(&said)?;
                 } else {
-                    eprintln!("conflict: {error}");
+                    output::remark("conflict", &error);
                     if let Some((_, content)) = now {
                         output::line(format!("It now says:\n{}", in_words(content)))?;
                     }

@@ -55,7 +55,7 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
     let ended = tokio::select! {
         shown = show(&options, &pack, &postgres, &data, &request, bound, as_json) => shown,
         () = signal() => {
-            eprintln!("stopped by a signal");
+            output::progress("stopped by a signal");
             Ok(Shown::Over(Exit::Infrastructure))
         }
     };
@@ -129,8 +129,8 @@ async fn show(
         host.embed_domains().await;
         step.done();
     } else {
-        eprintln!(
-            "no embedding model: tables and examples are found by keywords alone (`cargo xtask model` fetches one)"
+        output::progress(
+            "no embedding model: tables and examples are found by keywords alone (`cargo xtask model` fetches one)",
         );
     }
     let page = bound.page();
@@ -154,8 +154,10 @@ async fn show(
                 page.trim_end_matches('/')
             ))?;
             output::line(format!(
-                "Other commands: airlock --config {} ...\nCtrl-C stops everything.",
-                file.display()
+                "Other commands: airlock --config {file} ...\n\
+                 Deciding on what is learned, swapping components and other addresses need a key:\n  \
+                 airlock --config {file} key create me --scope admin\nCtrl-C stops everything.",
+                file = file.display()
             ))?;
         }
     }
@@ -233,17 +235,17 @@ fn write_config(
 
 /// A step that is being waited for, on stderr.
 struct Step {
+    what: String,
     begun: Instant,
 }
 
 impl Step {
     fn begin(what: &str) -> Self {
-        eprint!("{what} ... ");
-        let _ = std::io::stderr().flush();
-        Self { begun: Instant::now() }
+        output::begun(what);
+        Self { what: what.to_owned(), begun: Instant::now() }
     }
 
     fn done(self) {
-        eprintln!("{:.1} s", self.begun.elapsed().as_secs_f64());
+        output::done(&self.what, self.begun.elapsed());
     }
 }

@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use airlock_knowledge::{Pack, PackReport};
-use airlock_pipeline::DomainError;
+use airlock_pipeline::DomainDrift;
 use anyhow::Context;
 use serde_json::json;
 
 use crate::cli::Domain;
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::{boot, output};
+use crate::{boot, drift, output};
 
 /// Drafts, checks, loads, lists or compares packs.
 ///
@@ -43,26 +43,47 @@ async fn check(dir: &Path, config: impl Fn() -> anyhow::Result<Config>, json: bo
         Err(report) => return refuse(&report, json),
     };
     let config = config()?;
-    let against = if config.sources.contains_key(&pack.settings.source) {
-        match boot::open(&config, &mut BTreeMap::new(), &pack).await {
-            Ok(_) => "its files and the live catalogue",
-            Err(error) => match error.chain().find_map(|cause| cause.downcast_ref::<DomainError>()) {
-                Some(DomainError::Pack(report)) => return refuse(report, json),
-                _ => {
-                    return Err(error)
-                        .context("the pack's files are right; its data source could not be looked at");
-                }
-            },
+    if !config.sources.contains_key(&pack.settings.source) {
+        return right(
+            &pack,
+            "its files (its source is not configured, so not against a catalogue)",
+            None,
+            json,
+        );
+    }
+    let opened = boot::open_whole(&config, &mut BTreeMap::new(), &pack)
+        .await
+        .context("the pack's files are right; its data source could not be looked at")?;
+    let drift = drift::of_pack(&config, &pack).await;
+    match opened {
+        Ok(_) => right(&pack, "its files and the live catalogue", drift.as_ref(), json),
+        Err(report) => {
+            let exit = refuse(&report, json)?;
+            tell_drift(drift.as_ref(), json)?;
+            Ok(exit)
         }
-    } else {
-        "its files (its source is not configured, so not against a catalogue)"
-    };
+    }
+}
+
+fn right(pack: &Pack, against: &str, drift: Option<&DomainDrift>, json: bool) -> anyhow::Result<Exit> {
     if json {
-        output::json(&json!({"ok": true, "domain": pack.name, "hash": pack.hash, "against": against}))?;
+        output::json(
+            &json!({"ok": true, "domain": pack.name, "hash": pack.hash, "against": against, "drift": drift}),
+        )?;
     } else {
         output::line(format!("{} is right: {against}.", pack.name))?;
+        tell_drift(drift, json)?;
     }
     Ok(Exit::Done)
+}
+
+/// What became of the schema since people wrote about it: a pack may be right and its documents and lessons of yesterday.
+fn tell_drift(drift: Option<&DomainDrift>, json: bool) -> anyhow::Result<()> {
+    match drift.filter(|drift| !drift.changes.is_empty()) {
+        Some(drift) if json => output::json(&json!({"drift": drift})),
+        Some(drift) => output::line(drift::in_words(drift)),
+        None => Ok(()),
+    }
 }
 
 fn refuse(report: &PackReport, json: bool) -> anyhow::Result<Exit> {

@@ -80,7 +80,7 @@ async fn tell(
         unknown.join(", ")
     );
     if drifted {
-        eprintln!("{untold}");
+        output::remark("note", untold);
         return Ok(Exit::No);
     }
     Err(usage(untold))

@@ -64,9 +64,10 @@ async fn create(ops: &Ops, new: &CreateKey, config: &Config, as_json: bool) -> a
     };
     let id = ops.add_key(&made).await?;
     if kept.is_some() && config.access.keyless(config.listen) {
-        eprintln!(
-            "note: callers without a key are nobody to the row policies of the data source; \
-             server.require_key = true turns them away"
+        output::remark(
+            "note",
+            "callers without a key are nobody to the row policies of the data source; \
+             server.require_key = true turns them away",
         );
     }
     if as_json {
@@ -207,7 +208,7 @@ fn end(text: &str, now: Timestamp) -> Result<Timestamp, String> {
 fn warn_of_unknown(domains: &[airlock_types::DomainName], config: &Config) {
     let Ok(packs) = boot::all_packs(config) else { return };
     for domain in domains.iter().filter(|domain| !packs.iter().any(|pack| pack.name == **domain)) {
-        eprintln!("note: there is no pack of the domain `{domain}` here");
+        output::remark("note", format_args!("there is no pack of the domain `{domain}` here"));
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod shelf;
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 
 use airlock_knowledge::promotion::{Answering, Grade, Person, Replayed, Ruled, sql_texts};
 use airlock_knowledge::store::{
@@ -18,7 +18,7 @@ use crate::cli::{Knowledge, Of, PromoteMode};
 use crate::config::Config;
 use crate::curation::NotDecided;
 use crate::exit::{Exit, usage};
-use crate::{boot, output};
+use crate::{boot, drift, output};
 
 /// Promotes, shows the history, rechecks, takes out of service, or keeps and restores.
 ///
@@ -67,11 +67,11 @@ struct Terminal;
 impl Person for Terminal {
     fn decide<'a>(&'a self, candidate: &'a Candidate) -> Answering<'a, Option<bool>> {
         Box::pin(async move {
-            eprintln!("{} by {}, evidence {}", candidate.kind, candidate.origin, candidate.evidence);
-            eprintln!("{}", in_words(&candidate.content));
+            let Candidate { kind, origin, evidence, .. } = candidate;
+            output::progress(format_args!("{kind} by {origin}, evidence {evidence}"));
+            output::progress(in_words(&candidate.content));
             let asked = tokio::task::spawn_blocking(|| {
-                eprint!("Promote it? [y]es, [n]o, anything else leaves it: ");
-                let _ = std::io::stderr().flush();
+                output::prompt("Promote it? [y]es, [n]o, anything else leaves it: ");
                 let mut line = String::new();
                 std::io::stdin().lock().read_line(&mut line).map(|_| line)
             });
@@ -208,6 +208,7 @@ async fn recheck(config: &Config, of: &Of, json: bool) -> anyhow::Result<Exit> {
     let curator = Curator::open(config, of, json).await?;
     let done = async {
         let domain = curator.live().await?;
+        let drift = curator.drift(domain.pack()).await?;
         let (mut looked_at, mut refused) = (0_usize, 0_usize);
         for (id, state, content) in everything(&curator).await? {
             for text in sql_texts(&content) {
@@ -225,8 +226,11 @@ async fn recheck(config: &Config, of: &Of, json: bool) -> anyhow::Result<Exit> {
             }
         }
         if json {
-            output::json(&json!({"summary": {"texts": looked_at, "refused": refused}}))?;
+            output::json(&json!({"summary": {"texts": looked_at, "refused": refused}, "drift": drift}))?;
         } else {
+            if drift.drifted() {
+                output::line(drift::in_words(&drift))?;
+            }
             output::line(format!("{looked_at} texts looked at, {refused} refused by the gate."))?;
         }
         Ok(if refused == 0 { Exit::Done } else { Exit::No })

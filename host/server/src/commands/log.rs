@@ -10,10 +10,10 @@ use crate::exit::{Exit, usage};
 use crate::store::{self, Purpose};
 use crate::{output, retention};
 
-/// Changes the log; the answer is no when there is nothing of the ask, or another host is at it.
+/// Changes the log; the answer is no when another host is at it.
 ///
 /// # Errors
-/// When there is no store, or it does not answer.
+/// When there is no store, it does not answer, or there is nothing of the ask.
 pub async fn run(command: Log, config: &Config, json: bool) -> anyhow::Result<Exit> {
     let open = store::open(config, Purpose::Command).await?;
     let done = match (open.store(), command) {
@@ -34,16 +34,19 @@ pub async fn run(command: Log, config: &Config, json: bool) -> anyhow::Result<Ex
 }
 
 fn forgotten(ask: AskId, rows: i64, json: bool) -> anyhow::Result<Exit> {
+    if rows == 0 {
+        return Err(usage(format!(
+            "there is nothing of the ask `{ask}` here: it was never logged, or is too old"
+        )));
+    }
     if json {
-        output::json(&json!({"ok": rows > 0, "ask": ask, "rows": rows}))?;
-    } else if rows > 0 {
+        output::json(&json!({"ok": true, "ask": ask, "rows": rows}))?;
+    } else {
         output::line(format!(
             "Forgotten: {rows} rows. What was proposed from it names it as `ask {ask}`; `airlock examples list` shows that."
         ))?;
-    } else {
-        output::line(format!("There is nothing of the ask {ask}."))?;
     }
-    Ok(if rows > 0 { Exit::Done } else { Exit::No })
+    Ok(Exit::Done)
 }
 
 fn retained(

@@ -98,7 +98,7 @@ pub async fn until_stopped(bound: http::Bound, service: Service, operator: Opera
 async fn serve_until_stopped(bound: http::Bound, service: Service) {
     let stop = async {
         signal().await;
-        eprintln!("stopping by a signal; asks in flight are finished first");
+        output::progress("stopping by a signal; asks in flight are finished first");
     };
     bound.serve(service, stop, GRACE).await;
 }

@@ -39,14 +39,17 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
         plan.print(&mut std::io::stdout().lock())?;
         if plan.sets_password() {
             let url = admin.url_of(&plan.role);
-            eprintln!("\n{}", configuration("once they were run", &pack.settings.source, &url));
+            output::progress(format_args!(
+                "\n{}",
+                configuration("once they were run", &pack.settings.source, &url)
+            ));
         }
         return Ok(Exit::Done);
     }
     tell_what_comes(&plan);
     let knows_password = !plan.role_exists || setup.rotate_password || given.is_some();
     let proof = if knows_password { Proof::Connecting } else { Proof::SetRole };
-    let done = source::set_up(&mut admin, &plan, proof, |statement| eprintln!("{statement}")).await?;
+    let done = source::set_up(&mut admin, &plan, proof, |statement| output::progress(statement)).await?;
     if as_json {
         output::json(&summary(&plan, &done))?;
     } else {
@@ -58,13 +61,13 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
 /// What stays as it is, and how to take back what touches others.
 fn tell_what_comes(plan: &Plan) {
     for statement in plan.statements.iter().filter(|statement| statement.unchanged) {
-        eprintln!("unchanged: {}", statement.sql);
+        output::progress(format_args!("unchanged: {}", statement.sql));
     }
     for (at, undo) in plan.to_undo().enumerate() {
         if at == 0 {
-            eprintln!("what touches other users of the database is taken back by:");
+            output::progress("what touches other users of the database is taken back by:");
         }
-        eprintln!("    {undo};");
+        output::progress(format_args!("    {undo};"));
     }
 }
 

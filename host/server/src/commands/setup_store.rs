@@ -42,9 +42,9 @@ pub async fn run(setup: &Setup, as_json: bool) -> anyhow::Result<Exit> {
         plan.print(&mut std::io::stdout().lock())?;
         return Ok(Exit::Done);
     }
-    let refused = plan.apply(&server, |statement| eprintln!("{statement}")).await?;
+    let refused = plan.apply(&server, |statement| output::progress(statement)).await?;
     for (statement, reason) in &refused {
-        eprintln!("not done ({reason}): {statement}");
+        output::progress(format_args!("not done ({reason}): {statement}"));
     }
 
     let place = plan.place();

@@ -2,6 +2,7 @@
 //!
 //! Parsed once into what was written ([`File`]) and resolved once into what it means ([`Config`]). Unknown keys are errors.
 
+pub mod environment;
 pub mod learning;
 pub mod log;
 pub mod server;
@@ -211,6 +212,14 @@ pub enum ConfigError {
     /// What operators see.
     #[error(transparent)]
     Telemetry(#[from] TelemetryError),
+    /// A variable that nothing reads.
+    #[error("the environment variable {name} means nothing here: {hint}")]
+    Variable {
+        /// The variable.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
     /// Half a model.
     #[error("AIRLOCK_MODEL_URL and AIRLOCK_MODEL go together: set both or neither")]
     HalfModel,
@@ -228,6 +237,8 @@ impl Config {
         let (path, text) = read_text(file)?;
         let parsed: File = toml::from_str(&text)
             .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, &text)))?;
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        environment::check(names, &toml::from_str(&text).unwrap_or_default())?;
         Self::resolve(parsed, path.parent().unwrap_or(Path::new("")), variable)
     }
 

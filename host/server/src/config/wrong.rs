@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use airlock_knowledge::pack::nearest;
+
 /// `line 3, column 7, key `sources.shop`: invalid type: a string, expected ..`
 #[must_use]
 pub fn in_words(mut error: toml::de::Error, text: &str) -> String {
@@ -17,6 +19,9 @@ pub fn in_words(mut error: toml::de::Error, text: &str) -> String {
     {
         message = format!("unknown key `{key}`{words}");
     }
+    if let Some(meant) = meant(&message) {
+        message = meant;
+    }
     // Without the text at hand, the parser says the key instead of the line.
     error.set_input(None);
     let shown = error.to_string();
@@ -25,6 +30,16 @@ pub fn in_words(mut error: toml::de::Error, text: &str) -> String {
         Some(key) => format!("line {line}, column {column}, key `{key}`: {message}"),
         None => format!("line {line}, column {column}: {message}"),
     }
+}
+
+/// A message about a name that is none of those expected, with the one that was meant.
+fn meant(message: &str) -> Option<String> {
+    let (head, expected) = message.split_once(", expected ")?;
+    let wrong = head.strip_prefix("unknown field `").or_else(|| head.strip_prefix("unknown key `"))?;
+    // Names stand in backticks, so each other piece is one.
+    let known = expected.split('`').skip(1).step_by(2);
+    let near = nearest(wrong.trim_end_matches('`'), known)?;
+    Some(format!("{head}: did you mean `{near}`?"))
 }
 
 /// What stands at a place of the text, if it is a bare key.
@@ -82,8 +97,11 @@ mod tests {
             ),
             (
                 "[plugins.on_failure]\nrepairs = \"hunter2\"",
-                "key `plugins.on_failure`: unknown key `repairs`, expected",
+                "key `plugins.on_failure`: unknown key `repairs`: did you mean `repair`?",
             ),
+            ("[server]\nlissten = \"hunter2\"", "unknown field `lissten`: did you mean `listen`?"),
+            ("[sever]\nlisten = \"hunter2\"", "unknown field `sever`: did you mean `server`?"),
+            ("[server]\ncolour = \"hunter2\"", "unknown field `colour`, expected one of"),
             ("[plugins]\ntrusted_keys = [\"hunter2\"]", "airlock plugin keygen"),
             ("[store]\noff = \"hunter2\"", "key `store.off`: invalid type: string, expected a boolean"),
         ] {

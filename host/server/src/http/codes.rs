@@ -71,6 +71,11 @@ pub(super) const CODES: &[Code] = &[
         "403",
         "The request names another host, or comes from another site's page. `server.names` says by which names a server is called.",
     ),
+    code(
+        "header-twice",
+        "400",
+        "The header Host or Origin stands twice. Send one: what reads the first and what reads the second must not differ.",
+    ),
     code("internal", "500", "A bug of the server. `request_id` finds it in the log."),
     code("key-needed", "401", "This server wants to know who asks: send `Authorization: Bearer KEY`."),
     code(

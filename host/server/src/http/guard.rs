@@ -6,9 +6,9 @@ use std::sync::Arc;
 use airlock_knowledge::store::Ops;
 use airlock_pipeline::Surface;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, SET_COOKIE};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -16,15 +16,33 @@ use super::cookie::{self, Held};
 use super::listen::Peer;
 use super::names::{Names, is_of_page};
 use super::pace::Paces;
-use super::problem::{Problem, ProblemCode};
+use super::problem::{About, Problem, ProblemCode};
 use super::request;
 use crate::access::{Away, Caller, Credential, Holder, Ring, Token};
 use crate::config::server::AccessSettings;
 
 /// The header that carries what a session's forms must carry.
 pub const CSRF: &str = "x-csrf-token";
-/// Headers by which a proxy says that it brings somebody else's request.
-const FORWARDED: [&str; 4] = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
+/// Headers by which a proxy says that it brings somebody else's request, beside all that begin as [`FORWARDED`].
+const PROXIED: [&str; 14] = [
+    "cdn-loop",
+    "cf-connecting-ip",
+    "cf-ray",
+    "client-ip",
+    "fastly-client-ip",
+    "fly-client-ip",
+    "forwarded",
+    "true-client-ip",
+    "via",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-original-forwarded-for",
+    "x-original-host",
+    "x-real-ip",
+];
+const FORWARDED: &str = "x-forwarded-";
+/// The code of a cookie that opens nothing any more.
+const ENDED: &str = "session-ended";
 /// Characters of a path in the log.
 const PATH: usize = 200;
 
@@ -132,7 +150,7 @@ impl Door {
         }
         match ring.holder(credential).await {
             Ok(Some(holder)) => Ok(holder),
-            Ok(None) => Err(refused(credential)),
+            Ok(None) => Err(refused(credential).about(ring.formerly(credential).await)),
             Err(Away) => Err(Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "keys-unavailable",
@@ -149,8 +167,13 @@ impl Door {
 
     async fn admit(&self, request: &Parts) -> Result<Entry, Problem> {
         let (headers, path) = (&request.headers, request.uri.path());
+        for name in [HOST, ORIGIN] {
+            if headers.get_all(&name).iter().nth(1).is_some() {
+                return Err(twice(&name).about(self.seen(headers)));
+            }
+        }
         if self.0.own_name_only && !self.is_own(headers) {
-            return Err(foreign());
+            return Err(foreign().about(self.seen(headers)));
         }
         if OPEN.contains(&path) || OPEN_BELOW.iter().any(|below| path.starts_with(below)) {
             return Ok(Entry::nobody());
@@ -167,11 +190,23 @@ impl Door {
         };
         if let Some(caller) = &entry.caller {
             let who = caller.asker.owner.as_deref().unwrap_or("local");
-            self.0.paces.caller(who).map_err(|wait| too_many("this caller asks too often", wait))?;
+            self.0.paces.caller(who).map_err(|wait| {
+                too_many("this caller asks too often", wait).about(Some(entry.who.clone()))
+            })?;
         } else if path != SESSION {
             return Err(key_needed(entry.stale));
         }
         Ok(entry)
+    }
+
+    /// Who was seen with the credential of a request not long ago, for the log of a request that is refused unheard.
+    fn seen(&self, headers: &HeaderMap) -> Option<String> {
+        let credential = match (bearer(headers), cookie::held(headers, self.0.secure)) {
+            (Ok(Some(key)), _) => Credential::Key(key),
+            (_, Held::Session(token)) => Credential::Session(token),
+            _ => return None,
+        };
+        self.ring().seen(&credential).map(|holder| named(&holder))
     }
 
     /// A request without a key: by a session, or by nobody.
@@ -189,20 +224,20 @@ impl Door {
         if request.uri.path() == SESSION && !self.is_own(headers) {
             return Err(foreign());
         }
-        let brought = FORWARDED.iter().any(|name| headers.contains_key(*name));
-        if !self.0.keyless || brought {
+        // Whoever believes to be signed in must not become somebody else without a word, even where nobody needs a key.
+        if stale || !self.0.keyless || is_proxied(headers) {
             return Ok(Entry { stale, ..Entry::nobody() });
         }
         let surface = if is_of_page(headers) { Surface::Page } else { Surface::Http };
         let caller = Some(Caller::local(surface));
-        Ok(Entry { caller, who: "local".to_owned(), stale, ..Entry::nobody() })
+        Ok(Entry { caller, who: "local".to_owned(), ..Entry::nobody() })
     }
 
     /// A request by a session. A browser sends the cookie by itself, so what changes something needs the word as well.
     fn admit_session(&self, request: &Parts, holder: &Holder, token: Token) -> Result<Entry, Problem> {
         let headers = &request.headers;
         if !self.is_own(headers) {
-            return Err(foreign());
+            return Err(foreign().about(Some(named(holder))));
         }
         let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(&request.method);
         let carried = headers.get(CSRF).map(|word| word.as_bytes().to_vec());
@@ -215,7 +250,8 @@ impl Door {
                     "A change by a session carries its word in the header {CSRF}, as GET /api/me and POST {SESSION} give it; \
                      this one has none, or another's."
                 ),
-            ));
+            )
+            .about(Some(named(holder))));
         }
         let shown = Some(Credential::Session(token.clone()));
         Ok(Entry {
@@ -234,21 +270,21 @@ pub async fn check(State(door): State<Door>, request: Request, next: Next) -> Re
     let (head, body) = request.into_parts();
     let admitted = door.admit(&head).await;
     let mut request = Request::from_parts(head, body);
-    let entry = match admitted {
-        Ok(entry) => entry,
+    let (mut response, who, stale) = match admitted {
+        Ok(Entry { caller, who, session, shown, stale }) => {
+            let extensions = request.extensions_mut();
+            caller.map(|caller| extensions.insert(caller));
+            session.map(|token| extensions.insert(OpenSession(token)));
+            shown.map(|credential| extensions.insert(Shown(credential)));
+            (next.run(request).await, who, stale)
+        }
         Err(problem) => {
-            let response = problem.into_response();
-            visit.tell("nobody", &response);
-            return response;
+            let stale = problem.code() == ENDED;
+            (problem.into_response(), "nobody".to_owned(), stale)
         }
     };
-    let extensions = request.extensions_mut();
-    entry.caller.map(|caller| extensions.insert(caller));
-    entry.session.map(|token| extensions.insert(OpenSession(token)));
-    entry.shown.map(|credential| extensions.insert(Shown(credential)));
-    let mut response = next.run(request).await;
-    visit.tell(&entry.who, &response);
-    if entry.stale
+    visit.tell(&who, &response);
+    if stale
         && !response.headers().contains_key(SET_COOKIE)
         && let Some(taken) = cookie::taken(door.is_secure())
     {
@@ -275,6 +311,7 @@ impl Visit {
 
     fn tell(&self, who: &str, response: &Response) {
         let Some(ProblemCode(code)) = response.extensions().get() else { return };
+        let who = response.extensions().get().map_or(who, |About(name)| name.as_str());
         let status = response.status();
         let refused = matches!(
             status,
@@ -327,13 +364,13 @@ fn refused(credential: &Credential) -> Problem {
             "bad-key",
             "This key is not in force here: it is unknown, has ended or was taken back. `airlock key create` makes one.",
         ),
-        Credential::Session(_) => unauthorized("session-ended", "This session has ended: sign in again."),
+        Credential::Session(_) => unauthorized(ENDED, "This session has ended: sign in again."),
     }
 }
 
 fn key_needed(stale: bool) -> Problem {
     if stale {
-        return unauthorized("session-ended", "This session has ended: sign in again.");
+        return unauthorized(ENDED, "This session has ended: sign in again.");
     }
     unauthorized(
         "key-needed",
@@ -343,6 +380,17 @@ fn key_needed(stale: bool) -> Problem {
 
 fn unauthorized(code: &'static str, detail: &str) -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, code, detail)
+}
+
+fn is_proxied(headers: &HeaderMap) -> bool {
+    let is_of_proxy = |name: &str| name.starts_with(FORWARDED) || PROXIED.contains(&name);
+    headers.keys().any(|name| is_of_proxy(name.as_str()))
+}
+
+fn twice(name: &HeaderName) -> Problem {
+    let detail =
+        format!("The header {name} stands twice, and who reads only one of them may be deceived: send one.");
+    Problem::new(StatusCode::BAD_REQUEST, "header-twice", detail)
 }
 
 fn foreign() -> Problem {
@@ -358,4 +406,30 @@ fn too_many(what: &str, wait: std::time::Duration) -> Problem {
     let seconds = wait.as_secs() + 1;
     let detail = format!("Too many requests: {what}. Try again in {seconds} s.");
     Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail).again_in(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_proxy_brings_is_known_by_its_headers() {
+        for (name, want) in [
+            ("x-forwarded-for", true),
+            ("X-Forwarded-Proto", true),
+            ("x-forwarded-anything", true),
+            ("forwarded", true),
+            ("via", true),
+            ("x-real-ip", true),
+            ("CF-Connecting-IP", true),
+            ("true-client-ip", true),
+            ("x-forwarded", false),
+            ("x-request-id", false),
+            ("accept", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(HeaderName::from_bytes(name.as_bytes()).unwrap(), "1".parse().unwrap());
+            assert_eq!(is_proxied(&headers), want, "{name}");
+        }
+    }
 }

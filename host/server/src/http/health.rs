@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use airlock_knowledge::store::Store;
 use airlock_models::EmbedderHealth;
-use airlock_pipeline::{Host, Quarantined};
+use airlock_pipeline::{Host, KeyRole, Quarantined};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -60,7 +61,9 @@ pub async fn health(
     let report = match &*last {
         Some((made, report)) if made.elapsed() < FRESH => report.clone(),
         _ => {
-            let mut report = report(&service.host).await;
+            // What changed in the schema is seen before it is told, whether or not anybody asked a question meanwhile.
+            service.host.look_at_sources().await;
+            let mut report = report(&service.host, service.store.as_ref()).await;
             if let Some(report) = report.as_object_mut() {
                 let upkeep = service.upkeep.report(service.config.scheduled.as_ref());
                 report.insert("schedule".to_owned(), upkeep);
@@ -96,9 +99,27 @@ fn seen(mut report: Value, caller: &Caller) -> Value {
     report
 }
 
+/// The roles that keys in force give to their holders. While the store cannot say, none are looked at: that it is away is a
+/// check of its own.
+async fn roles_of_keys(store: Option<&Store>) -> Vec<KeyRole> {
+    let Some(store) = store else { return Vec::new() };
+    let keys = match store.ops().keys().await {
+        Ok(keys) => keys,
+        Err(error) => {
+            tracing::debug!(%error, "the roles of keys are not looked at");
+            return Vec::new();
+        }
+    };
+    let now = jiff::Timestamp::now();
+    let in_force =
+        keys.into_iter().filter(|key| key.revoked_at.is_none() && key.expires_at.is_none_or(|end| now < end));
+    let roles = in_force.filter_map(|key| Some(KeyRole { role: key.identity?.role?, domains: key.domains }));
+    roles.collect()
+}
+
 /// The report that health and `airlock doctor` show.
-pub async fn report(host: &Host) -> Value {
-    let checks = host.checks().await;
+pub async fn report(host: &Host, store: Option<&Store>) -> Value {
+    let checks = host.checks(&roles_of_keys(store).await).await;
     let set = host.registry().current();
     let components: Vec<Value> = set
         .iter()

@@ -57,11 +57,17 @@ pub(super) struct Said {
     now: Option<Value>,
     #[serde(skip)]
     retry_after: Option<u64>,
+    #[serde(skip)]
+    about: Option<String>,
 }
 
 /// The code of a response that is a problem, for the log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProblemCode(pub(super) &'static str);
+
+/// Who was refused, for the log alone: somebody who is known and was not let in.
+#[derive(Debug, Clone)]
+pub(super) struct About(pub(super) String);
 
 impl Problem {
     /// A problem with a stable code and a sentence.
@@ -78,6 +84,7 @@ impl Problem {
             failure: None,
             now: None,
             retry_after: None,
+            about: None,
         }))
     }
 
@@ -137,6 +144,17 @@ impl Problem {
         self
     }
 
+    /// Refused to somebody who is known, for the log.
+    pub(super) fn about(mut self, who: Option<String>) -> Self {
+        self.0.about = who;
+        self
+    }
+
+    /// Its code.
+    pub(super) const fn code(&self) -> &'static str {
+        self.0.code
+    }
+
     pub(super) fn again_in(mut self, seconds: u64) -> Self {
         self.0.retry_after = Some(seconds);
         self
@@ -166,10 +184,12 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
+        let about = self.0.about.take();
         let (status, code, retry_after) = (self.status(), self.0.code, self.0.retry_after);
         let mut response = (status, Json(self)).into_response();
         response.extensions_mut().insert(ProblemCode(code));
+        about.map(|who| response.extensions_mut().insert(About(who)));
         if status == StatusCode::UNAUTHORIZED {
             response
                 .headers_mut()

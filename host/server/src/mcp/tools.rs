@@ -174,7 +174,7 @@ impl Tool {
             "mode": {"enum": ["agent", "baseline"],
                 "description": "`agent` repairs what fails, `baseline` makes one attempt."},
             "follow_up_of": {"type": "string", "description": "The `ask_id` of the answer that this question follows."},
-            "choice": {"type": "string", "description": "The option chosen after a clarification."},
+            "choice": {"type": "string", "description": "The option chosen after a clarification, with its `ask_id` as `follow_up_of`."},
             "ask_id": {"type": "string", "description": "The `ask_id` of the answer."},
             "verdict": {"enum": ["right", "wrong"], "description": "Whether the answer is right."},
             "note": {"type": "string", "maxLength": 2_000, "description": "Why, for the people who look at it."},

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use airlock_knowledge::store::PackLoad;
 use airlock_knowledge::{Pack, PackReport};
-use airlock_pipeline::{Domain, DomainError};
+use airlock_pipeline::Domain;
 use serde_json::{Value, json};
 
 use super::refuse;
@@ -47,12 +47,9 @@ pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Resul
                 pack.name, pack.settings.source, pack.settings.source
             )));
         }
-        match boot::open(config, &mut sources, &pack).await {
+        match boot::open_whole(config, &mut sources, &pack).await? {
             Ok(domain) => opened.push(Opened { domain, files }),
-            Err(error) => match error.chain().find_map(|cause| cause.downcast_ref::<DomainError>()) {
-                Some(DomainError::Pack(report)) => add(&mut problems, report.clone()),
-                _ => return Err(error),
-            },
+            Err(report) => add(&mut problems, report),
         }
     }
     if !problems.is_empty() {

@@ -14,12 +14,12 @@ use serde_json::json;
 
 use super::progress::Bar;
 use super::{failure, recording, show};
-use crate::boot;
 use crate::cli::{Baseline, Run};
 use crate::commands::serve::signal;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::telemetry::Telemetry;
+use crate::{boot, output};
 
 /// Asks and grades.
 ///
@@ -69,7 +69,11 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
     if let Some(ran) = ran {
         ran.map_err(failure)?;
     } else {
-        eprintln!("stopped by a signal; go on with: airlock eval run --resume {}", folder.path().display());
+        let path = folder.path().display();
+        output::remark(
+            "note",
+            format_args!("stopped by a signal; go on with: airlock eval run --resume {path}"),
+        );
     }
     show(&folder, json)
 }
@@ -144,7 +148,7 @@ async fn fresh(
     let prepared = prepare(host, cases, &wanted, |done| bar.tried(done)).await.map_err(failure)?;
     bar.done();
     for warning in prepared.warnings.iter().chain(&prepared.skipped) {
-        eprintln!("warning: {warning}");
+        output::remark("warning", warning);
     }
     let conditions = RunOptions { from, skipped: prepared.left_out, modes, degrade, now, configuration };
     let folder = begin(host, &prepared.questions, &conditions, out).await.map_err(failure)?;

@@ -108,7 +108,7 @@ pub async fn restore(curator: &Curator<'_>, file: &Path, why: &str, json: bool) 
                     let message = error.to_string();
                     output::json(&json!({"ok": false, "id": kept.id, "message": message}))?;
                 } else {
-                    eprintln!("{} stays as it is: {error}", kept.id);
+                    output::remark("refused", format_args!("{} stays as it is: {error}", kept.id));
                 }
             }
         }

@@ -60,7 +60,7 @@ fn progress(graded: CaseGraded) {
     let side = if graded.candidate { "candidate" } else { "serving  " };
     let word = if graded.verdict.is_right() { "right" } else { "NOT RIGHT" };
     let why = graded.verdict.why().map(|why| format!(": {why}")).unwrap_or_default();
-    eprintln!("{side}  {}/{}  {word}{why}", graded.domain, graded.case);
+    output::progress(format_args!("{side}  {}/{}  {word}{why}", graded.domain, graded.case));
 }
 
 fn show(reply: &Reply) -> anyhow::Result<()> {

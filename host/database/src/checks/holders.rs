@@ -1,0 +1,88 @@
+//! Claims about the roles that keys give to their holders: the reader takes one up for a transaction, and has none of it otherwise.
+
+use super::{Finding, cells, reader};
+use crate::error::DatabaseError;
+use crate::exchange::Begin;
+use crate::source::Source;
+use crate::wire::Step;
+
+/// The check about memberships, which knows of no keys.
+pub(super) const BECOMES: &str = "reader-becomes-no-other-role";
+
+/// What the reader is to each role of `$1`, a JSON list: whether the role is there, is a member's to take up, and is had without
+/// taking it up.
+const STANDING: &str = "SELECT quote_ident(k.name), quote_ident(session_user),
+        CASE WHEN r.oid IS NULL THEN 'absent'
+             WHEN NOT pg_has_role(session_user, r.oid, 'MEMBER') THEN 'no-member'
+             WHEN pg_has_role(session_user, r.oid, 'USAGE') THEN 'inherited' ELSE 'apart' END,
+        (current_setting('server_version_num')::int >= 160000)::text
+    FROM jsonb_array_elements_text($1::text::jsonb) AS k(name) LEFT JOIN pg_roles r ON r.rolname = k.name";
+
+/// Roles that the reader can take up and that no key gives.
+const OTHERS: &str = "SELECT quote_ident(r.rolname), quote_ident(session_user)
+    FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid JOIN pg_roles me ON me.oid = m.member AND me.rolname = session_user
+    WHERE r.rolname !~ '^pg_' AND coalesce((to_jsonb(m) ->> 'set_option')::boolean, true)
+      AND NOT EXISTS (SELECT FROM jsonb_array_elements_text($1::text::jsonb) AS k(name) WHERE k.name = r.rolname)
+    ORDER BY 1 LIMIT 20";
+
+/// Each role is taken up and never inherited: what the reader inherits, its policies show to everybody.
+pub(super) async fn are_apart(source: &Source, roles: &[String]) -> Result<Finding, DatabaseError> {
+    let (mut inherited, mut no_member, mut absent, mut apart, mut remedy) =
+        (Vec::new(), Vec::new(), Vec::new(), 0, String::new());
+    for row in rows(source, STANDING, roles).await? {
+        let [role, reader, standing, by_membership] = row.as_slice() else { continue };
+        match standing.as_str() {
+            "inherited" => {
+                remedy = match by_membership.as_str() {
+                    "true" => format!("GRANT {role} TO {reader} WITH INHERIT FALSE"),
+                    _ => format!("ALTER ROLE {reader} NOINHERIT"),
+                };
+                inherited.push(role.clone());
+            }
+            "no-member" => {
+                remedy = match by_membership.as_str() {
+                    "true" => format!("GRANT {role} TO {reader} WITH INHERIT FALSE"),
+                    _ => format!("GRANT {role} TO {reader}, whose role is NOINHERIT"),
+                };
+                no_member.push(role.clone());
+            }
+            "absent" => absent.push(role.clone()),
+            _ => apart += 1,
+        }
+    }
+    let named = |roles: &[String]| reader::some(roles, ", ");
+    Ok(if !inherited.is_empty() {
+        let found = format!("it has what {} may see without taking the role up", named(&inherited));
+        Finding::Broken { found, remedy }
+    } else if !no_member.is_empty() {
+        let found = format!("it is no member of {}, so asks with those keys fail", named(&no_member));
+        Finding::Broken { found, remedy }
+    } else if !absent.is_empty() {
+        let found = format!("the server has no role {}, so asks with those keys fail", named(&absent));
+        Finding::Advised { found, remedy: "make the role, or make the key again for another".to_owned() }
+    } else {
+        Finding::Holds(format!("{apart} are taken up and not inherited"))
+    })
+}
+
+/// The claim about memberships where keys give roles: those are meant.
+pub(super) async fn becomes_no_other(source: &Source, roles: &[String]) -> Result<Finding, DatabaseError> {
+    let rows = rows(source, OTHERS, roles).await?;
+    let others: Vec<String> = rows.iter().filter_map(|row| row.first().cloned()).collect();
+    Ok(match rows.first().map(Vec::as_slice) {
+        Some([role, reader]) => Finding::Broken {
+            found: format!("it may SET ROLE {}, which no key gives", reader::some(&others, ", ")),
+            remedy: format!("REVOKE {role} FROM {reader}; and grant SELECT to it directly"),
+        },
+        _ => Finding::Holds(format!("none beside the {} that keys give", roles.len())),
+    })
+}
+
+async fn rows(source: &Source, sql: &str, roles: &[String]) -> Result<Vec<Vec<String>>, DatabaseError> {
+    let list = serde_json::Value::from(roles.to_vec()).to_string();
+    let parameters = [Some(list.as_str())];
+    let results =
+        source.fixed(Begin::Reading, &source.fixed_settings(), &[Step::new(sql, &parameters)]).await?;
+    let texts = |row| cells(row).map(|cell| Ok(cell?.unwrap_or_default().to_owned())).collect();
+    results.first().map_or_else(|| Ok(Vec::new()), |found| found.rows.iter().map(texts).collect())
+}

@@ -1,0 +1,129 @@
+//! A schema that moves away from what people wrote about: told everywhere, and nothing is taken out of service by it.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::process::Output;
+use std::time::Duration;
+
+use airlock_setup::PrivatePostgres;
+use airlock_tests::{Airlock, Host, workspace};
+use serde_json::Value;
+
+fn lines(output: &Output) -> Vec<Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
+}
+
+/// What `airlock drift` says: its exit code, and kind, table and column of each change.
+fn drift(airlock: &Airlock) -> (Option<i32>, Vec<String>, Value) {
+    let output = airlock.command(&["drift", "--json"], "");
+    let line = lines(&output).remove(0);
+    let words = |change: &Value| {
+        let word = |field: &str| change[field].as_str().unwrap_or_default().to_owned();
+        format!(
+            "{} {}.{}",
+            word("kind"),
+            change["table"]["name"].as_str().unwrap_or_default(),
+            word("column")
+        )
+    };
+    let changes = line["changes"].as_array().unwrap().iter().map(words).collect();
+    (output.status.code(), changes, line)
+}
+
+#[tokio::test]
+async fn a_host_tells_of_drift_and_starts_over_it() {
+    let airlock = Airlock::demo().await;
+    let postgres = PrivatePostgres::join(airlock.data.path()).await.unwrap();
+    let owner = postgres.connect("hardware_shop").await.unwrap();
+    let change =
+        async |sql: &str| owner.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+
+    assert_eq!((drift(&airlock).0, drift(&airlock).1), (Some(0), Vec::new()));
+    // More than there was is no drift.
+    change(
+        "ALTER TABLE payments ALTER COLUMN amt TYPE numeric(20, 4); ALTER TABLE payments ADD COLUMN channel text;
+         CREATE TABLE visits (id int PRIMARY KEY)",
+    )
+    .await;
+    let (exit, changes, _) = drift(&airlock);
+    assert_eq!((exit, changes), (Some(0), Vec::new()));
+
+    // Less is.
+    change("ALTER TABLE payments ALTER COLUMN amt TYPE numeric(20, 0)").await;
+    let (exit, changes, told) = drift(&airlock);
+    assert_eq!((exit, changes), (Some(1), vec!["narrowed payments.amt".to_owned()]), "{told}");
+    assert_eq!(told["marked"][0]["note"], true, "{told}");
+    let examples = told["marked"][0]["examples"].to_string();
+    assert!(examples.contains("collected-by-method") && !examples.contains("low-stock"), "{told}");
+    let shown = airlock.command(&["drift"], "");
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(text.contains("public.payments.amt holds less than it did"), "{text}");
+
+    // What notes and golden SQL name goes.
+    change("ALTER TABLE payments RENAME COLUMN method TO means; DROP TABLE stock_adjustments CASCADE").await;
+    let (exit, changes, told) = drift(&airlock);
+    assert_eq!(exit, Some(1));
+    for want in ["column-gone payments.method", "table-gone stock_adjustments."] {
+        assert!(changes.iter().any(|change| change == want), "{want}: {changes:?}");
+    }
+    assert!(told.to_string().contains("\"renamed\":\"means\""), "{told}");
+    // Names and types, and nothing of a row.
+    assert!(!told.to_string().contains("UPI"), "{told}");
+
+    // The host that runs knows it although nobody asked.
+    let health = {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        loop {
+            let health = airlock.get("/api/health").await.1;
+            if health["drift"][0]["lost"]["problems"].as_array().is_some_and(|lost| !lost.is_empty()) {
+                break health;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{health}");
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    };
+    assert!(health["drift"][0]["changes"].to_string().contains("stock_adjustments"), "{health}");
+    assert_eq!(airlock.get("/readyz").await.0, 200);
+
+    // So does one that starts now, and it serves what still holds.
+    let second = Host::over(&airlock, "second", |_| {});
+    let (_, health) = second.get("/api/health").await;
+    assert!(health["drift"][0]["lost"]["problems"].to_string().contains("method"), "{health}");
+    let (_, answer) = second.ask("How many bills were raised in March 2025?").await;
+    assert_eq!(answer["outcome"], "answered", "{answer}");
+    assert!(!answer["warnings"].to_string().contains("stock_adjustments"), "{answer}");
+    let (_, refused) = second.ask("What is the weather on the moon?").await;
+    assert_ne!(refused["outcome"], "answered", "{refused}");
+    if matches!(refused["outcome"].as_str(), Some("refused" | "gave_up")) {
+        assert!(refused["warnings"].to_string().contains("stock_adjustments is gone"), "{refused}");
+    }
+
+    // Commands go on as well, with a warning for each part that is left out.
+    let context =
+        airlock.command(&["context", "--json", "How much did we collect by payments in October 2026?"], "");
+    let errors = String::from_utf8_lossy(&context.stderr).into_owned();
+    assert_eq!(context.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("is left out") && errors.contains("stock_adjustments"), "{errors}");
+    let blocks = lines(&context);
+    let block = blocks.iter().find(|block| block["kind"] == "drift").unwrap_or_else(|| panic!("{blocks:?}"));
+    assert!(block["text"].as_str().unwrap().contains("public.payments"), "{block}");
+    let check = airlock.command(&["check-sql"], "SELECT count(*) FROM bills");
+    assert_eq!(check.status.code(), Some(0), "{}", String::from_utf8_lossy(&check.stderr));
+    let recheck = airlock.command(&["knowledge", "recheck", "--json"], "");
+    assert!(String::from_utf8_lossy(&recheck.stdout).contains("table-gone"), "{recheck:?}");
+
+    // To put a pack in use is another matter.
+    let pack = workspace().join("domains/hardware-shop").display().to_string();
+    for verb in ["check", "load"] {
+        let strict = airlock.command(&["domain", verb, &pack, "--json"], "");
+        assert_eq!(strict.status.code(), Some(1), "{verb}: {strict:?}");
+        assert!(String::from_utf8_lossy(&strict.stdout).contains("stock_adjustments"), "{verb}: {strict:?}");
+    }
+
+    // What is accepted drifts no more; the pack still names what is not there.
+    assert_eq!(airlock.command(&["drift", "--accept"], "").status.code(), Some(0));
+    let (exit, changes, told) = drift(&airlock);
+    assert_eq!((exit, changes), (Some(1), Vec::new()), "{told}");
+    assert!(told["lost"]["problems"].to_string().contains("stock_adjustments"), "{told}");
+}
