@@ -143,7 +143,8 @@ test("a component is swapped and rolled back, each after a question", { skip }, 
   assert.doesNotMatch(await serving(), /model-only/);
   await page.click("text=Put another component in service");
   await page.selectOption("#swap-stage", "repair");
-  await page.fill("#swap-file", "repair-model-only.wasm");
+  assert.match(await page.inputValue("#swap-file"), /^repair.*\.wasm$/, "what is named after the stage is offered first");
+  await page.selectOption("#swap-file", "repair-model-only.wasm");
   await page.uncheck("#swap-verify");
   await page.click('.swap-form button:text-is("Swap")');
   await page.waitForSelector("#confirm-dialog[open]");
@@ -161,7 +162,8 @@ test("a component is swapped and rolled back, each after a question", { skip }, 
   await page.waitForFunction(() =>
     /rolled back[\s\S]*put in service/.test(document.querySelector("#view-components .decisions")?.innerText ?? ""));
   await page.click("text=Put another component in service");
-  await page.fill("#swap-file", "no-such.wasm");
+  await page.selectOption("#swap-stage", "repair");
+  await page.selectOption("#swap-file", "planner.wasm");
   await page.click('.swap-form button:text-is("Swap")');
   await page.click("#confirm-yes");
   await page.waitForSelector(".bad-note:has-text('Nothing was changed')");

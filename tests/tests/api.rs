@@ -221,6 +221,7 @@ async fn a_conversation_goes_on_at_any_host_over_the_same_store() {
 
     let (_, page) = client.get("/api/history?limit=1").await;
     assert_eq!(page["items"][0]["ask_id"], there["ask_id"], "{page}");
+    assert_eq!(page["items"][0]["outcome"], there["outcome"], "{page}");
     let cursor = page["next_cursor"].as_str().unwrap();
     let (_, rest) = client.get(&format!("/api/history?limit=200&cursor={cursor}")).await;
     let items = rest["items"].as_array().unwrap();
@@ -300,6 +301,24 @@ async fn hostile_requests_are_told_what_is_wrong() {
     assert_eq!(client.get("/api/domains").await.0, 200);
 }
 
+/// The fields of a schema, those of the schemas it is made of included.
+fn fields(document: &Value, name: &str) -> Vec<String> {
+    let schema = &document["components"]["schemas"][name];
+    let own = schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().cloned());
+    let parts = schema["allOf"].as_array().cloned().unwrap_or_default();
+    let of_part = parts.iter().flat_map(|part| match part["$ref"].as_str() {
+        Some(name) => fields(document, name.rsplit('/').next().unwrap()),
+        None => {
+            let held = part["properties"].as_object().into_iter();
+            let one_of = part["oneOf"].as_array().cloned().unwrap_or_default();
+            let names = one_of.iter().filter_map(|one| one["$ref"].as_str()?.rsplit('/').next());
+            let deep = names.flat_map(|name| fields(document, name)).collect::<Vec<_>>();
+            held.flat_map(|fields| fields.keys().cloned()).chain(deep).collect()
+        }
+    });
+    own.chain(of_part.collect::<Vec<_>>()).collect()
+}
+
 #[tokio::test]
 async fn what_is_served_explains_itself() {
     let airlock = Airlock::demo().await;
@@ -309,6 +328,19 @@ async fn what_is_served_explains_itself() {
     let paths = document["paths"].as_object().unwrap();
     for path in ["/api/ask", "/api/query", "/api/check", "/api/history", "/api/schema", "/livez"] {
         assert!(paths.contains_key(path), "{path}");
+    }
+    // What comes is what the document says, field by field.
+    for path in ["/api/health", "/api/domains", "/api/schema"] {
+        let schema =
+            &document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"];
+        let name =
+            schema["$ref"].as_str().unwrap_or_else(|| panic!("{path}: {schema}")).rsplit('/').next().unwrap();
+        let told = document["components"]["schemas"][name].to_string();
+        let (status, said) = client.get(path).await;
+        assert_eq!(status, 200, "{path}: {said}");
+        for field in said.as_object().unwrap().keys() {
+            assert!(fields(&document, name).contains(field), "{path}: `{field}` is not in {told}");
+        }
     }
     let page = client.http.get(format!("{}/docs", client.url)).send().await.unwrap();
     assert!(page.headers()["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));

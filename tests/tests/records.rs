@@ -290,6 +290,20 @@ async fn an_ask_comes_out_the_same_again_until_data_or_knowledge_or_schema_chang
         assert_eq!((code, what.as_str()), (Some(0), ""), "{question}: {said}");
         asked.push(id(&answer));
     }
+    // What somebody else does in the database is no change of what was asked about; a comment that a model reads is one.
+    let notes = |ask: &str| replay(&airlock, ask).2["rerun"]["notes"].clone();
+    source
+        .batch_execute(
+            "CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.orders (id int); ANALYZE customers;
+             CREATE INDEX ON customers (city)",
+        )
+        .await
+        .unwrap();
+    assert_eq!(notes(&asked[0]), json!([]));
+    source.batch_execute("COMMENT ON COLUMN employees.role IS 'what they do'").await.unwrap();
+    assert!(notes(&asked[0]).to_string().contains("schema changed"), "{}", notes(&asked[0]));
+    source.batch_execute("COMMENT ON COLUMN employees.role IS NULL").await.unwrap();
+    assert_eq!(notes(&asked[0]), json!([]), "and back");
     let before = count(&store).await;
     source.batch_execute("INSERT INTO customers (cust_id, cust_name, since_dt) SELECT max(cust_id) + 1, 'Somebody new', '2026-01-01' FROM customers")
         .await

@@ -156,6 +156,10 @@ async fn a_pack_is_loaded_listed_and_compared_and_a_running_host_serves_it() {
     let (code, loaded) = lines(&["domain", "load", "--json", &path]);
     let loaded: Value = serde_json::from_str(&loaded).expect(&loaded);
     assert_eq!((code, &loaded["new"]), (Some(0), &json!(true)), "{loaded}");
+    // What was curated until then is in a file that a person can go back to.
+    let kept =
+        std::fs::read_to_string(loaded["snapshot"].as_str().unwrap_or_else(|| panic!("{loaded}"))).unwrap();
+    assert!(kept.contains(QUESTION) && kept.lines().all(|line| line.contains("\"hash\"")), "{kept}");
     let golden = loaded["golden"].as_array().unwrap();
     assert!(golden.iter().all(|case| case["tables"].is_array()) && golden.len() > 3, "{loaded}");
     let (code, patch) = lines(&["domain", "diff", "hardware-shop"]);

@@ -30,6 +30,19 @@ pub enum CheckOutcome {
     Advised,
 }
 
+impl CheckOutcome {
+    /// The word on every surface.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Advised => "advised",
+        }
+    }
+}
+
 /// One claim and how trying it went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {

@@ -115,8 +115,9 @@ pub struct Account {
     pub prior: Option<Prior>,
     /// Hash of the pack.
     pub pack: ContentHash,
-    /// Mark of the catalogue.
-    pub catalogue: ContentHash,
+    /// Fingerprint of the schema; absent in records of versions that kept none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<ContentHash>,
     /// The model of the role that writes SQL, when one was configured.
     pub model: Option<String>,
     /// What happened.
@@ -325,7 +326,7 @@ impl Books {
             now: clock.instant(),
             prior,
             pack: domain.pack().hash,
-            catalogue: domain.mark(),
+            schema: Some(domain.fingerprint()),
             model: model.map(str::to_owned),
             steps,
             left_out: self.full.then(|| format!("it had more than {STEPS} steps")),

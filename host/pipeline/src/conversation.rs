@@ -113,6 +113,7 @@ impl Conversations {
                 question,
                 sql,
                 answer: sentence,
+                outcome: Some(answer.outcome),
             };
             let keep = Keep { owner: asker.owner.clone(), follows, turn };
             if writer.try_send(Work::Keep(Box::new(keep))).is_err() {

@@ -77,6 +77,8 @@ pub struct Domain {
     mark: ContentHash,
     /// Hash of the values that were read of it.
     values: ContentHash,
+    /// Hash of what the reader sees of the schema.
+    fingerprint: ContentHash,
     /// What of the pack does not hold over the source as it is.
     lost: Arc<PackReport>,
 }
@@ -201,6 +203,7 @@ impl Domain {
         mark: ContentHash,
     ) -> Result<Self, DomainError> {
         let (bound, lost) = pack.bind_what_holds(&catalogue);
+        let fingerprint = airlock_database::catalogue::fingerprint(&catalogue);
         let name = pack.name.clone();
         let unread = |error| DomainError::Source { domain: name.clone(), error };
         let mut values: Vec<(ColumnRef, Vec<String>)> = Vec::new();
@@ -231,6 +234,7 @@ impl Domain {
             asked: None,
             mark,
             values: read,
+            fingerprint,
             lost: Arc::new(lost),
         })
     }
@@ -277,6 +281,12 @@ impl Domain {
     #[must_use]
     pub fn pack(&self) -> &Pack {
         &self.pack
+    }
+
+    /// Hash of what the reader sees of the schema: equal when nothing that a text could depend on changed, whatever else was
+    /// done in the database.
+    pub(crate) const fn fingerprint(&self) -> ContentHash {
+        self.fingerprint
     }
 
     /// What of the pack does not hold over the source as it is, and is left out.

@@ -117,8 +117,8 @@ impl Host {
                 domain.pack().hash.short()
             ));
         }
-        if domain.mark() != account.catalogue {
-            notes.push("the data source's schema, comments or grants changed".to_owned());
+        if account.schema.is_some_and(|was| was != domain.fingerprint()) {
+            notes.push("what the reader sees of the data source's schema changed".to_owned());
         }
         let clock = clock(&request, &domain).map_err(AskError::Now)?;
         let mut desk = self.desk(&domain, Reporter::silent());

@@ -91,24 +91,27 @@ function servingTable(components) {
       operate && el("td", {}, el("button", { type: "button", class: "quiet", "aria-label": `Roll back ${where.stage}`, click: () => rollBack(where, component) }, "Roll back"))))))));
 }
 
-function swapForm(components) {
+function swapForm(components, files) {
   if (!may("operate")) return el("p", { class: "help" }, "Swapping and rolling back need the scope operate: sign in with a key that has it.");
   const stages = [...new Set(components.flatMap((component) => [...list(component.stages), ...list(component.serves).map((where) => where.stage), component.stage].filter(Boolean)))];
   const domains = [...new Set(["*", ...page.domains.keys(), ...components.flatMap((component) => list(component.serves).map((where) => text(where.domains)))])];
   const stage = el("select", { id: "swap-stage" }, stages.map((name) => el("option", { value: name }, name)));
   const scope = el("select", { id: "swap-domains" }, domains.map((name) => el("option", { value: name }, domainsWord(name))));
-  const file = el("input", { id: "swap-file", type: "text", autocomplete: "off", spellcheck: "false" });
+  const file = el("select", { id: "swap-file" }, files.map((name) => el("option", { value: name }, name)));
+  // Most are named after the stage that they are for.
+  const suggest = () => { file.value = files.find((name) => name.startsWith(stage.value)) ?? files[0] ?? ""; };
+  stage.addEventListener("change", suggest);
+  suggest();
+  if (files.length === 0) return el("p", { class: "help" }, "There is no other component in the folder of components.");
   const verify = el("input", { id: "swap-verify", type: "checkbox", checked: true });
   return el("details", { class: "fold" }, el("summary", {}, "Put another component in service"),
     el("form", { class: "swap-form", novalidate: true, submit: (event) => {
       event.preventDefault();
-      const name = file.value.trim();
-      if (name === "") return file.focus();
-      return swapIn({ stage: stage.value, domain: scope.value === "*" ? null : scope.value, component: name, verify: verify.checked });
+      return swapIn({ stage: stage.value, domain: scope.value === "*" ? null : scope.value, component: file.value, verify: verify.checked });
     } },
     el("div", { class: "filter" }, el("label", { for: "swap-stage" }, "Stage"), stage),
     el("div", { class: "filter" }, el("label", { for: "swap-domains" }, "Domains"), scope),
-    el("div", { class: "filter wide" }, el("label", { for: "swap-file" }, "Its file in the folder of components, such as repair-2.wasm"), file),
+    el("div", { class: "filter wide" }, el("label", { for: "swap-file" }, "Its file in the folder of components"), file),
     el("label", { class: "check" }, verify, " Replay golden cases first; change nothing if one gets worse"),
     el("button", { type: "submit", class: "primary small-button" }, "Swap")));
 }
@@ -140,7 +143,7 @@ export async function showComponents() {
     list(status.quarantined).map((one) => el("div", { class: "note bad-note" }, el("p", {}, el("strong", {}, "Quarantined: "), named(one), ` on ${text(one.stage)} in ${domainsWord(one.domains)}. `, text(one.reason)))),
     list(status.shadows).map((one) => el("p", { class: "note" }, el("strong", {}, "Running beside what serves: "), named(one), ` for ${text(one.stage)}: ${one.ran} of ${one.wanted} runs, ${one.same} the same, ${one.different} different, ${one.failed} failed`)),
     servingTable(components),
-    swapForm(components),
+    swapForm(components, list(status.files).map(text)),
     may("operate") && el("h3", { class: "item-title" }, "What was changed"),
     may("operate") && (entries.length > 0 ? el("ol", { class: "decisions" }, entries.map(historyNode)) : el("p", { class: "about" }, "Nothing yet.")),
   ]);

@@ -192,6 +192,20 @@ impl Outcome {
     }
 }
 
+/// A word is no ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("it is none of answered, clarification, refused, gave_up and failed")]
+pub struct OutcomeError;
+
+impl std::str::FromStr for Outcome {
+    type Err = OutcomeError;
+
+    fn from_str(word: &str) -> Result<Self, OutcomeError> {
+        let all = [Self::Answered, Self::Clarification, Self::Refused, Self::GaveUp, Self::Failed];
+        all.into_iter().find(|outcome| outcome.as_str() == word).ok_or(OutcomeError)
+    }
+}
+
 /// What the answer was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

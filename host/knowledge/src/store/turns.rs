@@ -1,7 +1,7 @@
 //! Conversations: finished asks of one asker in one domain, in their order. A follow-up joins the conversation of what it
 //! follows.
 
-use airlock_types::{AskId, DomainName};
+use airlock_types::{AskId, DomainName, Outcome};
 
 use super::error::StoreError;
 use super::id::ItemId;
@@ -21,6 +21,8 @@ pub struct Turn {
     pub sql: Option<String>,
     /// The sentence.
     pub answer: Option<String>,
+    /// How it ended; `None` of an ask that a host of before kept.
+    pub outcome: Option<Outcome>,
 }
 
 /// A turn in its place among the others.
@@ -57,14 +59,24 @@ impl Ops {
             begun AS (
                 INSERT INTO airlock.conversations (id, domain, owner)
                 SELECT $4, $2, $3 WHERE NOT EXISTS (SELECT FROM touched) RETURNING id)
-            INSERT INTO airlock.turns (ask, conversation, domain, question, sql, answer)
-            SELECT $5, id, $2, $6, $7, $8 FROM (SELECT id FROM touched UNION ALL SELECT id FROM begun) AS of";
+            INSERT INTO airlock.turns (ask, conversation, domain, question, sql, answer, outcome)
+            SELECT $5, id, $2, $6, $7, $8, $9 FROM (SELECT id FROM touched UNION ALL SELECT id FROM begun) AS of";
         let (follows, begun) = (follows.map(ItemId::from), ItemId::now());
-        let domain = turn.domain.as_str();
+        let (domain, outcome) = (turn.domain.as_str(), turn.outcome.map(Outcome::as_str));
         lease
             .execute(
                 query,
-                &[&follows, &domain, &owner, &begun, &turn.ask, &turn.question, &turn.sql, &turn.answer],
+                &[
+                    &follows,
+                    &domain,
+                    &owner,
+                    &begun,
+                    &turn.ask,
+                    &turn.question,
+                    &turn.sql,
+                    &turn.answer,
+                    &outcome,
+                ],
             )
             .await
             .map(|_| ())
@@ -82,7 +94,7 @@ impl Ops {
         ask: AskId,
     ) -> Result<Option<Turn>, StoreError> {
         let lease = self.pool.lease().await?;
-        let query = "SELECT t.ask, t.domain, t.question, t.sql, t.answer FROM airlock.turns t
+        let query = "SELECT t.ask, t.domain, t.question, t.sql, t.answer, t.outcome FROM airlock.turns t
             JOIN airlock.conversations c ON c.id = t.conversation
             WHERE t.ask = $1 AND c.domain = $2 AND c.owner IS NOT DISTINCT FROM $3";
         let row = lease.query_opt(query, &[&ItemId::from(ask), &domain.as_str(), &owner]).await;
@@ -101,7 +113,7 @@ impl Ops {
     ) -> Result<Vec<PastTurn>, StoreError> {
         let lease = self.pool.lease().await?;
         // Identities of asks are in the order of their time.
-        let query = "SELECT t.ask, t.domain, t.question, t.sql, t.answer, t.conversation, t.at FROM airlock.turns t
+        let query = "SELECT t.ask, t.domain, t.question, t.sql, t.answer, t.outcome, t.conversation, t.at FROM airlock.turns t
             JOIN airlock.conversations c ON c.id = t.conversation
             WHERE c.owner IS NOT DISTINCT FROM $1 AND ($2::uuid IS NULL OR t.ask < $2) ORDER BY t.ask DESC LIMIT $3";
         let before = before.map(ItemId::from);
@@ -126,5 +138,6 @@ fn read(row: &tokio_postgres::Row) -> Result<Turn, StoreError> {
         question: get(row, "question")?,
         sql: get(row, "sql")?,
         answer: get(row, "answer")?,
+        outcome: get::<Option<String>>(row, "outcome")?.and_then(|word| word.parse().ok()),
     })
 }

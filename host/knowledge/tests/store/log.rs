@@ -7,7 +7,7 @@ use airlock_knowledge::store::{
     SignalTool, StoreError, Turn, Use, UseEvent,
 };
 use airlock_types::ask::Mode;
-use airlock_types::{Answer, AskId, ContentHash};
+use airlock_types::{Answer, AskId, ContentHash, Outcome};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -193,6 +193,7 @@ async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
         question: "How many?".to_owned(),
         sql: Some("SELECT 1".to_owned()),
         answer: None,
+        outcome: Some(Outcome::GaveUp),
     };
     ops.add_turn(Some("ana"), None, &turn).await.unwrap();
     let next = |owner, follows| {
@@ -211,6 +212,7 @@ async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
     assert_ne!(next(None, None).await.conversation, begun.conversation);
     let history = ops.history(Some("ana"), None, 10).await.unwrap();
     assert_eq!(history.iter().map(|past| past.turn.ask).collect::<Vec<_>>(), [followed.turn.ask, turn.ask]);
+    assert!(history.iter().all(|past| past.turn.outcome == Some(Outcome::GaveUp)), "{history:?}");
     let before = followed.turn.ask.to_string().parse().unwrap();
     assert_eq!(ops.history(Some("ana"), Some(before), 10).await.unwrap(), [begun]);
     assert_eq!(ops.turn(&domain, Some("ana"), ask).await.unwrap(), Some(turn));

@@ -23,7 +23,7 @@ pub async fn run(config: &Config, json: bool) -> anyhow::Result<Exit> {
         }
         None => host,
     };
-    let mut report = http::health_report(&host, store.store()).await;
+    let mut report = serde_json::to_value(http::health_report(&host, store.store()).await)?;
     let claims = store.checks().await;
     store.close().await?;
     let store_ok = claims.iter().all(|check| check.get("outcome").and_then(Value::as_str) == Some("passed"));

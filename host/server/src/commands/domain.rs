@@ -2,6 +2,7 @@
 
 mod diff;
 mod init;
+mod keep;
 mod list;
 mod load;
 pub(super) mod patch;

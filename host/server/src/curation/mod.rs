@@ -8,4 +8,4 @@ mod shelf;
 
 pub use decide::{Action, NotDecided, Wanted, author, decide};
 pub use look::{Item, Listing, Shelf, find, list};
-pub use shelf::{Kept, PutBack, put_back};
+pub use shelf::{Kept, PutBack, put_back, write_down};

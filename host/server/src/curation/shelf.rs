@@ -1,11 +1,13 @@
 //! What is curated of a domain as lines of JSON, and bringing it back to that by decisions: nothing is written but what a
 //! person could have decided one by one, and every step is in the history.
 
+use std::io::Write;
+
 use airlock_knowledge::store::{
-    Content, Curation, CurationState, Decision, ItemId, Kind, NewCurated, Origin, Promote, StoreError,
+    Content, Curation, CurationState, Decision, Filter, ItemId, Kind, NewCurated, Origin, Promote, StoreError,
 };
 use airlock_pipeline::Domain;
-use airlock_types::ContentHash;
+use airlock_types::{ContentHash, DomainName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -51,6 +53,39 @@ impl Kept {
         }
         Err(format!("hash: the content's is {}, the line says {}", content.hash(), self.hash))
     }
+}
+
+/// Items of one page while a snapshot is written.
+const PAGE: i64 = 1_000;
+
+/// Writes what is curated of a domain, in whatever state, a line each; gives how many.
+///
+/// # Errors
+/// When the store does not answer, or what is written to does not take it.
+pub async fn write_down(
+    promote: &Promote,
+    domain: &DomainName,
+    out: &mut impl Write,
+) -> anyhow::Result<usize> {
+    let (mut count, mut after) = (0, None);
+    loop {
+        let filter = Filter {
+            domain: Some(domain.clone()),
+            state: None::<CurationState>,
+            limit: PAGE,
+            after,
+            ..Filter::default()
+        };
+        let page = promote.curations(&filter).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.id);
+        for item in &page {
+            writeln!(out, "{}", serde_json::to_string(&Kept::of(item)?)?)?;
+            count += 1;
+        }
+    }
+    out.flush()?;
+    Ok(count)
 }
 
 /// What bringing a line back came to.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_knowledge::store::Store;
-use airlock_models::EmbedderHealth;
-use airlock_pipeline::{Host, KeyRole, Quarantined};
+use airlock_pipeline::{Host, KeyRole};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::Mutex;
 
+use super::report::{Health, Served};
 use crate::access::Caller;
 use crate::service::Service;
 use crate::service::records::Watched;
@@ -49,7 +49,7 @@ pub struct LastReport(Arc<Mutex<Option<(Instant, Value)>>>);
     get,
     path = "/api/health",
     tag = "health",
-    responses((status = 200, body = Value), (status = 503, description = "A claim does not hold; the body says which.", body = Value)),
+    responses((status = 200, body = Health), (status = 503, description = "A claim does not hold; the body says which.", body = Health)),
 )]
 pub async fn health(
     State(service): State<Service>,
@@ -64,17 +64,16 @@ pub async fn health(
             // What changed in the schema is seen before it is told, whether or not anybody asked a question meanwhile.
             service.host.look_at_sources().await;
             let mut report = report(&service.host, service.store.as_ref()).await;
-            if let Some(report) = report.as_object_mut() {
-                let upkeep = service.upkeep.report(service.config.scheduled.as_ref());
-                report.insert("schedule".to_owned(), upkeep);
-                report.insert("recall".to_owned(), service.host.recalls().into());
-                report.insert("log".to_owned(), json!(service.host.journal()));
+            report.served = Some(Served {
+                schedule: service.upkeep.report(service.config.scheduled.as_ref()),
+                recall: service.host.recalls(),
+                log: service.host.journal().map(Into::into),
                 // What is asked may have changed, and takes nothing out of service.
-                let trend = watched.trend(service.store.as_ref()).await;
-                report.insert("trend".to_owned(), json!(trend));
+                trend: watched.trend(service.store.as_ref()).await.map(Into::into),
                 // Nor does a schema that is no longer the one that people wrote about: it is told with the answers, too.
-                report.insert("drift".to_owned(), json!(service.host.drift()));
-            }
+                drift: service.host.drift().into_iter().map(Into::into).collect(),
+            });
+            let report = serde_json::to_value(report).unwrap_or_default();
             *last = Some((Instant::now(), report.clone()));
             report
         }
@@ -118,75 +117,14 @@ async fn roles_of_keys(store: Option<&Store>) -> Vec<KeyRole> {
 }
 
 /// The report that health and `airlock doctor` show.
-pub async fn report(host: &Host, store: Option<&Store>) -> Value {
-    let checks = host.checks(&roles_of_keys(store).await).await;
-    let set = host.registry().current();
-    let components: Vec<Value> = set
-        .iter()
-        .map(|(stage, scope, component)| {
-            json!({
-                "stage": stage,
-                "domains": scope.to_string(),
-                "component": component.name(),
-                "digest": component.digest(),
-            })
-        })
-        .collect();
-    // Why a component failed is the operator's: it may hold what a guest said about a question.
-    let quarantined: Vec<Value> = host
-        .quarantine()
-        .list()
-        .into_iter()
-        .map(|Quarantined { stage, domains, component, asks, consequence, .. }| {
-            json!({
-                "stage": stage,
-                "domains": domains,
-                "component": component.component,
-                "digest": component.digest,
-                "asks": asks,
-                "now": consequence,
-            })
-        })
-        .collect();
-    let sources: Vec<Value> = host
-        .domains()
-        .map(|domain| {
-            let source = domain.source();
-            json!({
-                "domain": domain.name(),
-                "orphans": source.orphans(),
-                "rests_ms": source.resting().map(|left| left.as_millis()),
-            })
-        })
-        .collect();
-    let models: Vec<Value> = host
-        .models()
-        .describe()
-        .into_iter()
-        .map(|(role, model, _)| json!({"role": role.as_str(), "model": model}))
-        .collect();
-    // An embedder that is down takes nothing out of service: keywords answer.
-    let embedder = host.embedder().map(|(model, health)| match health {
-        EmbedderHealth::Idle => json!({"model": model, "state": "idle"}),
-        EmbedderHealth::Working => json!({"model": model, "state": "working"}),
-        EmbedderHealth::Degraded(why) => json!({"model": model, "state": "degraded", "why": why}),
-    });
-    json!({
-        "ok": !checks.iter().any(airlock_pipeline::Checked::failed),
-        "version": env!("CARGO_PKG_VERSION"),
-        "domains": host.domains().map(|domain| domain.name().clone()).collect::<Vec<_>>(),
-        "components": components,
-        "quarantined": quarantined,
-        "sources": sources,
-        "models": models,
-        "embedder": embedder,
-        "checks": checks,
-    })
+pub async fn report(host: &Host, store: Option<&Store>) -> Health {
+    Health::of(host, host.checks(&roles_of_keys(store).await).await)
 }
 
 #[cfg(test)]
 mod tests {
     use airlock_pipeline::{Asker, Surface};
+    use serde_json::json;
 
     use super::*;
 

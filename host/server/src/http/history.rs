@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use airlock_knowledge::store::PastTurn;
 use airlock_pipeline::Host;
-use airlock_types::{AskId, DomainName, FieldError};
+use airlock_types::{AskId, DomainName, FieldError, Outcome};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -60,6 +60,8 @@ pub struct Past {
     sql: Option<String>,
     /// The sentence; null when it was not answered.
     answer: Option<String>,
+    /// How it ended; null when an earlier version kept it.
+    outcome: Option<Outcome>,
 }
 
 /// The caller's own asks, newest first.
@@ -100,6 +102,7 @@ impl From<PastTurn> for Past {
             question: turn.question,
             sql: turn.sql,
             answer: turn.answer,
+            outcome: turn.outcome,
         }
     }
 }

@@ -28,6 +28,7 @@ mod patience;
 mod plugins;
 mod problem;
 mod query;
+mod report;
 mod request;
 mod schema;
 mod session;

@@ -102,11 +102,30 @@ fn scope(caller: &Caller, domain: Option<DomainName>) -> Result<DomainScope, Pro
     }
 }
 
-/// The components in service, those in quarantine, and those that run beside others.
+/// The components in service, those in quarantine, those that run beside others, and the files that a swap can name.
 #[utoipa::path(get, path = "/api/plugins", tag = "operators", responses((status = 200, body = Value)))]
 pub async fn list(State(service): State<Service>, caller: Caller) -> Result<Json<Value>, Problem> {
     caller.may(Scope::Operate)?;
-    answer(service.desk.carry_out_for(Request::Status, caller.name).await)
+    let Json(mut status) = answer(service.desk.carry_out_for(Request::Status, caller.name).await)?;
+    let folder = service.config.components.clone();
+    let files = tokio::task::spawn_blocking(move || files(&folder)).await.unwrap_or_default();
+    if let Some(status) = status.as_object_mut() {
+        status.insert("files".to_owned(), json!(files));
+    }
+    Ok(Json(status))
+}
+
+/// Files of one folder that are told.
+const FILES: usize = 500;
+
+/// Names of the components in the folder of components, each of which a swap takes.
+fn files(folder: &FsPath) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| component(folder, name).is_ok()).collect();
+    names.sort();
+    names.truncate(FILES);
+    names
 }
 
 /// What served when: swaps, rollbacks, quarantines, shadows, the newest first.
@@ -245,5 +264,7 @@ mod tests {
         ] {
             assert_eq!(component(&folder, name).is_ok(), good, "{name}");
         }
+        assert_eq!(files(&folder), ["repair-2.wasm"]);
+        assert!(files(&folder.join("none")).is_empty());
     }
 }

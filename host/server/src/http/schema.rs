@@ -7,13 +7,12 @@ use airlock_types::DomainName;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::problem::Problem;
 use crate::access::{Caller, Denied, Scope};
-use crate::service::describe::{summary, table};
+use crate::service::describe::{Summary, Table};
 use crate::service::reach;
 
 /// Query of `/api/schema`.
@@ -25,6 +24,26 @@ pub struct Which {
     domain: Option<DomainName>,
 }
 
+/// The domains that a caller sees.
+#[derive(Serialize, ToSchema)]
+pub struct Domains {
+    domains: Vec<Summary>,
+}
+
+/// One domain's relations.
+#[derive(Serialize, ToSchema)]
+pub struct Schema {
+    #[schema(value_type = String)]
+    domain: DomainName,
+    title: String,
+    description: String,
+    /// IANA name of the zone in which days begin.
+    time_zone: String,
+    /// Rows of an answer at most.
+    row_cap: u32,
+    tables: Vec<Table>,
+}
+
 /// Whoever may ask may see what can be asked about.
 fn may_look(caller: &Caller) -> Result<(), Denied> {
     if caller.has(Scope::Ask) { Ok(()) } else { caller.may(Scope::Read) }
@@ -34,34 +53,34 @@ fn may_look(caller: &Caller) -> Result<(), Denied> {
 ///
 /// # Errors
 /// When the caller may neither ask nor read.
-#[utoipa::path(get, path = "/api/domains", tag = "schema", responses((status = 200, body = Value)))]
-pub async fn domains(State(host): State<Arc<Host>>, caller: Caller) -> Result<Json<Value>, Problem> {
+#[utoipa::path(get, path = "/api/domains", tag = "schema", responses((status = 200, body = Domains)))]
+pub async fn domains(State(host): State<Arc<Host>>, caller: Caller) -> Result<Json<Domains>, Problem> {
     may_look(&caller)?;
-    let seen: Vec<Value> = reach::domains(&host, &caller).map(|domain| summary(&domain)).collect();
-    Ok(Json(json!({"domains": seen})))
+    let domains = reach::domains(&host, &caller).map(|domain| Summary::of(&domain)).collect();
+    Ok(Json(Domains { domains }))
 }
 
 /// One domain's relations with their notes.
 ///
 /// # Errors
 /// When there is no such domain.
-#[utoipa::path(get, path = "/api/schema", tag = "schema", params(Which), responses((status = 200, body = Value)))]
+#[utoipa::path(get, path = "/api/schema", tag = "schema", params(Which), responses((status = 200, body = Schema)))]
 pub async fn schema(
     State(host): State<Arc<Host>>,
     caller: Caller,
     which: Result<Query<Which>, QueryRejection>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Schema>, Problem> {
     may_look(&caller)?;
     let Query(which) = which?;
     let domain = reach::domain(&host, &caller, which.domain.as_ref())?;
     let settings = domain.knowledge().settings();
-    let tables: Vec<Value> = domain.knowledge().views().iter().map(|view| table(&domain, view)).collect();
-    Ok(Json(json!({
-        "domain": domain.name(),
-        "title": settings.title,
-        "description": settings.description,
-        "time_zone": settings.time_zone,
-        "row_cap": settings.row_cap,
-        "tables": tables,
-    })))
+    let tables = domain.knowledge().views().iter().map(|view| Table::of(&domain, view)).collect();
+    Ok(Json(Schema {
+        domain: domain.name().clone(),
+        title: settings.title.clone(),
+        description: settings.description.clone(),
+        time_zone: settings.time_zone.clone(),
+        row_cap: settings.row_cap,
+        tables,
+    }))
 }

@@ -94,7 +94,7 @@ impl Call<'_> {
         let name = arguments.needed_text("table", "name one of `list_tables`")?;
         arguments.nothing_else(Tool::DescribeTable.arguments())?;
         let view = view(&domain, &name)?;
-        let mut structured = describe::table(&domain, view);
+        let mut structured = json!(describe::Table::of(&domain, view));
         if let Value::Object(fields) = &mut structured {
             fields.insert("domain".to_owned(), json!(domain.name()));
             fields.insert("table".to_owned(), view.table.to_string().into());

@@ -8,7 +8,7 @@ use airlock_knowledge::{Pack, PackReport};
 use airlock_pipeline::Domain;
 use serde_json::{Value, json};
 
-use super::refuse;
+use super::{keep, refuse};
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::store::{self, Purpose};
@@ -56,7 +56,7 @@ pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Resul
         return refuse(&problems, json);
     }
     let open = store::open(config, Purpose::Serve).await?;
-    let loaded = load(&open, &opened, json).await;
+    let loaded = load(config, &open, &opened, json).await;
     open.close().await?;
     loaded
 }
@@ -66,7 +66,12 @@ fn add(problems: &mut PackReport, report: PackReport) {
     problems.dropped += report.dropped;
 }
 
-async fn load(open: &store::OpenStore, opened: &[Opened], as_json: bool) -> anyhow::Result<Exit> {
+async fn load(
+    config: &Config,
+    open: &store::OpenStore,
+    opened: &[Opened],
+    as_json: bool,
+) -> anyhow::Result<Exit> {
     let Some(store) = open.store() else {
         return Err(usage(
             "there is no store to load into: configure [store], or install PostgreSQL's server",
@@ -76,6 +81,7 @@ async fn load(open: &store::OpenStore, opened: &[Opened], as_json: bool) -> anyh
     let by = format!("{} by `airlock domain load`", by.as_deref().unwrap_or("somebody"));
     for Opened { domain, files } in opened {
         let pack = domain.pack();
+        let kept = keep::before_load(config, &store.promote(), &pack.name).await?;
         let load = PackLoad { pack, files, examples: domain.verified_examples(), by: &by };
         let (loaded, is_new) = store.promote().load_pack(&load).await?;
         let ranks: Vec<Rank> = pack.golden.iter().filter_map(|case| Rank::of(domain, case)).collect();
@@ -84,6 +90,7 @@ async fn load(open: &store::OpenStore, opened: &[Opened], as_json: bool) -> anyh
             output::json(&json!({
                 "domain": loaded.domain, "hash": loaded.hash, "loaded_at": loaded.loaded_at.to_string(), "new": is_new,
                 "examples": loaded.examples, "lessons": loaded.lessons, "golden": golden,
+                "snapshot": kept,
             }))?;
             continue;
         }
@@ -95,6 +102,9 @@ async fn load(open: &store::OpenStore, opened: &[Opened], as_json: bool) -> anyh
             loaded.examples,
             loaded.lessons
         ))?;
+        if let Some(file) = &kept {
+            output::line(format!("  what was curated until now is in {}", file.display()))?;
+        }
         if !ranks.is_empty() {
             output::line("  worst rank of the tables that a golden question needs, by its words alone:")?;
         }

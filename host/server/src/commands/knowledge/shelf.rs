@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
-use airlock_knowledge::store::{Curation, CurationState, Filter};
 use airlock_pipeline::learning::{DecayOptions, DecayReport, decay as look};
 use anyhow::Context;
 use serde_json::json;
 
 use crate::commands::curation::{Curator, by_person, failure, person};
-use crate::curation::{Kept, NotDecided, PutBack, put_back};
+use crate::curation::{Kept, NotDecided, PutBack, put_back, write_down};
 use crate::exit::{Exit, usage};
 use crate::output;
 
@@ -53,39 +52,15 @@ pub async fn snapshot(curator: &Curator<'_>, file: &Path, json: bool) -> anyhow:
         let opened = File::options().write(true).create_new(true).open(file);
         Box::new(opened.map_err(|error| usage(format!("{} cannot be made: {error}", file.display())))?)
     };
-    let mut count = 0_usize;
-    let mut after = None;
-    loop {
-        let page = page(curator, after).await?;
-        let Some(last) = page.last() else { break };
-        after = Some(last.id);
-        for item in &page {
-            let line = serde_json::to_string(&Kept::of(item)?)?;
-            writeln!(out, "{line}").with_context(|| format!("{} cannot be written", file.display()))?;
-            count += 1;
-        }
-    }
-    out.flush()?;
+    let count = write_down(&curator.promote(), &curator.domain, &mut out)
+        .await
+        .with_context(|| format!("{} cannot be written", file.display()))?;
     match (to_stdout, json) {
         (true, _) => {}
         (false, true) => output::json(&json!({"ok": true, "items": count, "file": file}))?,
         (false, false) => output::line(format!("{count} items written to {}", file.display()))?,
     }
     Ok(Exit::Done)
-}
-
-async fn page(
-    curator: &Curator<'_>,
-    after: Option<airlock_knowledge::store::ItemId>,
-) -> anyhow::Result<Vec<Curation>> {
-    let filter = Filter {
-        domain: Some(curator.domain.clone()),
-        state: None::<CurationState>,
-        limit: 1_000,
-        after,
-        ..Filter::default()
-    };
-    curator.promote().curations(&filter).await.map_err(failure)
 }
 
 /// Brings what is curated back to a snapshot. Every line is read before the first is carried out.
