@@ -3,12 +3,14 @@
 //! What the gate allows it allows by the catalogue, so a catalogue that is old is a hole: a function that was read and
 //! allowed may have been replaced, a table by a view. The source's mark is cheap to read and changes with all of these.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_types::ContentHash;
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
 use crate::domain::Domain;
 use crate::freshness::Moments;
@@ -21,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A domain in service, and when its source was last looked at.
 pub(crate) struct Served {
     current: ArcSwap<Domain>,
-    looked: Mutex<Instant>,
+    looks: Looks,
     /// Held by the one that reads what changed in the store.
     pub(crate) learning: Mutex<()>,
     /// The number of the store that the index was last made at, beside the asks.
@@ -36,7 +38,7 @@ impl Served {
     pub(crate) fn new(domain: Domain) -> Self {
         Self {
             current: ArcSwap::from_pointee(domain),
-            looked: Mutex::new(Instant::now()),
+            looks: Looks::default(),
             learning: Mutex::default(),
             indexing: Mutex::default(),
             refused_pack: Mutex::default(),
@@ -55,13 +57,13 @@ impl Served {
     }
 
     /// The domain as its source is now, at most [`EVERY`] old. Asks that come while somebody looks wait for what is seen.
-    pub(crate) async fn fresh(&self) -> Arc<Domain> {
-        let mut looked = self.looked.lock().await;
-        if looked.elapsed() >= EVERY {
-            if tokio::time::timeout(PATIENCE, self.look()).await.is_err() {
-                tracing::warn!(domain = %self.now().name(), "the source could not be looked at in time");
-            }
-            *looked = Instant::now();
+    pub(crate) async fn fresh(self: &Arc<Self>) -> Arc<Domain> {
+        let look = || {
+            let served = Arc::clone(self);
+            async move { served.look().await }
+        };
+        if !self.looks.again(EVERY, PATIENCE, look).await {
+            tracing::warn!(domain = %self.now().name(), "the source could not be looked at in time");
         }
         self.now()
     }
@@ -98,5 +100,90 @@ impl Served {
                 tracing::warn!(domain = %domain.name(), %error, "a changed schema could not be read")
             }
         }
+    }
+}
+
+/// Looks at a source, one at a time. Reading a large schema takes longer than an ask waits; a look that is late goes on
+/// without those who waited, because begun anew by each of them it would never end.
+struct Looks(Mutex<Looked>);
+
+struct Looked {
+    at: Instant,
+    under_way: Option<JoinHandle<()>>,
+}
+
+impl Default for Looks {
+    fn default() -> Self {
+        Self(Mutex::new(Looked { at: Instant::now(), under_way: None }))
+    }
+}
+
+impl Looks {
+    /// Whether the last look is at most `every` old, or another one that began now ended within `patience`.
+    async fn again<F>(&self, every: Duration, patience: Duration, look: impl FnOnce() -> F) -> bool
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let mut looked = self.0.lock().await;
+        if looked.at.elapsed() < every {
+            return true;
+        }
+        let ended = tokio::time::timeout(patience, async {
+            // What an earlier one sees may be older than this call.
+            if let Some(earlier) = looked.under_way.as_mut() {
+                let _ = earlier.await;
+                looked.under_way = None;
+            }
+            let _ = looked.under_way.insert(tokio::spawn(look())).await;
+            looked.under_way = None;
+        });
+        let in_time = ended.await.is_ok();
+        looked.at = Instant::now();
+        in_time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_look_that_is_late_goes_on_and_is_not_begun_again() {
+        let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let gate = Arc::new(Notify::new());
+        let look = || {
+            let (begun, ended, gate) = (Arc::clone(&begun), Arc::clone(&ended), Arc::clone(&gate));
+            async move {
+                begun.fetch_add(1, Ordering::SeqCst);
+                gate.notified().await;
+                ended.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        let counts = || (begun.load(Ordering::SeqCst), ended.load(Ordering::SeqCst));
+        let (short, long) = (Duration::from_millis(50), Duration::from_secs(120));
+        let looks = Looks::default();
+        assert!(looks.again(long, short, look).await, "what was seen just now holds");
+        assert_eq!(counts(), (0, 0));
+        for _ in 0..3 {
+            assert!(!looks.again(Duration::ZERO, short, look).await);
+        }
+        assert_eq!(counts(), (1, 0), "nobody begins it again");
+        // It ends after those who waited for it went on, and the next one looks for itself.
+        let opening = tokio::spawn({
+            let gate = Arc::clone(&gate);
+            async move {
+                loop {
+                    gate.notify_one();
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+        });
+        assert!(looks.again(Duration::ZERO, long, look).await);
+        assert_eq!(counts(), (2, 2));
+        opening.abort();
     }
 }
