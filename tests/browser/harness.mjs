@@ -24,11 +24,14 @@ let browser;
 let complaints = [];
 const contexts = [];
 
+/** How long something that must be seen may take; it says nothing about how long it should take. */
+const PATIENCE = 180000;
+
 /** The page under test; `begin` opens a fresh one before each test. */
 export let page;
 
 before(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"], timeout: PATIENCE });
 });
 after(() => browser?.close());
 afterEach(async () => {
@@ -39,6 +42,7 @@ afterEach(async () => {
 /** A page of its own context, with its own cookies. */
 export async function openAnother(options = {}, hash = "", prepare = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, acceptDownloads: true, ...options });
+  context.setDefaultTimeout(PATIENCE);
   contexts.push(context);
   const opened = await context.newPage();
   opened.on("pageerror", (error) => complaints.push(error.message));

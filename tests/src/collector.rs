@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -11,6 +10,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+
+use crate::eventually;
 
 /// How a collector treats what it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,17 +87,15 @@ impl Collector {
         Self { url, received, server }
     }
 
-    /// The spans of a trace, once they are there.
+    /// The spans of a trace, once they are there. The first span ends last, so nothing comes after it.
     pub async fn trace(&self, trace: &str) -> Vec<Span> {
-        for _ in 0..600 {
+        eventually("the trace comes", async || {
             let spans = self.received.lock().unwrap().spans.clone();
             let spans: Vec<Span> = spans.into_iter().filter(|span| span.trace == trace).collect();
-            if !spans.is_empty() {
-                return spans;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("the trace {trace} never came");
+            let is_whole = spans.iter().any(|span| span.parent.is_empty());
+            if is_whole { Ok(spans) } else { Err(format!("{trace} has {} spans", spans.len())) }
+        })
+        .await
     }
 
     /// Every span so far.

@@ -3,11 +3,10 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{Airlock, NOW, binary};
+use crate::{Airlock, NOW, REQUEST, binary};
 
 /// A server beside a demo.
 pub struct Host {
@@ -46,7 +45,7 @@ impl Host {
             panic!("{first}{}", std::fs::read_to_string(file.with_extension("log")).unwrap_or_default())
         });
         let url = said["page"].as_str().unwrap().trim_end_matches('/').to_owned();
-        let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+        let client = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
         Self { child, url, config: file, client }
     }
 

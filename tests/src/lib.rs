@@ -21,17 +21,18 @@ pub mod learner;
 mod model;
 pub mod vanishing;
 pub mod variants;
+mod waiting;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 pub use guest::adapter_that_traps;
 pub use host::Host;
 pub use model::{Said, ScriptedModel};
+pub use waiting::{PATIENCE, REQUEST, end_connections, eventually, heard};
 
 /// The moment the committed questions are asked for.
 pub const NOW: &str = "2026-11-29T12:00:00Z";
@@ -144,19 +145,23 @@ impl Airlock {
             let _ = sender.send(first);
             lines.for_each(drop);
         });
-        let first =
-            tokio::time::timeout(Duration::from_secs(120), receiver).await.expect("the demo starts in time");
+        let first = tokio::time::timeout(PATIENCE, receiver).await.expect("the demo starts in time");
         let first = first.unwrap().expect("the demo says where it serves");
         let said: Value = serde_json::from_str(&first).expect(&first);
         let url = said["page"].as_str().expect(&first).trim_end_matches('/').to_owned();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+        let client = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
         Self { child, url, data, client }
     }
 
     /// Asks over HTTP: status and body.
     pub async fn ask(&self, question: &str) -> (u16, Value) {
         self.post(&json!({"question": question, "now": NOW})).await
+    }
+
+    /// Asks until the knowledge store was heard: a host that does not hear it within a moment goes on without, and says so.
+    pub async fn ask_with_store(&self, question: &str) -> Value {
+        heard(async || self.ask(question).await.1).await
     }
 
     /// Posts a body to `/api/ask`.
@@ -209,6 +214,12 @@ impl Airlock {
         let file =
             find(self.data.path(), "postmaster.pid").expect("a running PostgreSQL has a postmaster.pid");
         std::fs::read_to_string(file).unwrap().lines().next().unwrap().trim().parse().unwrap()
+    }
+
+    /// Whether its private PostgreSQL is there: one that has ended took its own file along.
+    #[must_use]
+    pub fn serves_data(&self) -> bool {
+        find(self.data.path(), "postmaster.pid").is_some()
     }
 
     /// Process ids of its PostgreSQL's client connections.

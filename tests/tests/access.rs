@@ -3,10 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use airlock_tests::laboratory::{Laboratory, Place, Served};
-use airlock_tests::{Airlock, Said, ScriptedModel, binary};
+use airlock_tests::{Airlock, Said, ScriptedModel, binary, eventually};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 

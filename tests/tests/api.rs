@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Duration;
 
-use airlock_tests::{Airlock, NOW, Said, ScriptedModel, components, workspace};
+use airlock_tests::{
+    Airlock, NOW, PATIENCE, REQUEST, Said, ScriptedModel, components, eventually, workspace,
+};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,7 +23,7 @@ struct Client {
 
 impl Client {
     fn of(airlock: &Airlock) -> Self {
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+        let http = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
         Self { http, url: airlock.url.clone() }
     }
 
@@ -101,7 +102,7 @@ async fn in_flight(client: &Client) -> u32 {
 async fn a_client_that_goes_away_ends_its_ask() {
     // The question by which the demo begins is not kept waiting.
     let silent = |prompt: &str| match prompt.contains("placed by each") {
-        true => Said::Silence(Duration::from_secs(50)),
+        true => Said::Silence(2 * PATIENCE),
         false => Said::Status(400),
     };
     let model = ScriptedModel::start(silent).await;
@@ -115,12 +116,11 @@ async fn a_client_that_goes_away_ends_its_ask() {
     assert_eq!(in_flight(&client).await, 1);
     drop(response);
     // The place of the ask is free again long before its model would have answered.
-    let freed = tokio::time::timeout(Duration::from_secs(30), async {
-        while in_flight(&client).await > 0 {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    });
-    freed.await.unwrap();
+    eventually("the place is free", async || match in_flight(&client).await {
+        0 => Ok(()),
+        asks => Err(asks),
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -293,7 +293,7 @@ async fn hostile_requests_are_told_what_is_wrong() {
         let _ = stream.write_all(bytes.as_bytes()).await;
         let _ = stream.shutdown().await;
         let mut answer = Vec::new();
-        let read = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut answer)).await;
+        let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
         let _ = read.expect("the server hangs up");
         let answer = String::from_utf8_lossy(&answer).into_owned();
         assert!(!answer.starts_with("HTTP/1.1 2"), "{bytes:.80}: {answer}");

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use std::time::Duration;
-
-use airlock_tests::{Airlock, vanishing};
+use airlock_tests::{Airlock, PATIENCE, vanishing};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -32,7 +30,7 @@ async fn half_a_request_is_ended_and_nobody_waits_for_it() {
     still_works(&airlock).await;
     for mut stream in slow {
         let mut rest = Vec::new();
-        let ended = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut rest)).await;
+        let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
         assert!(ended.is_ok(), "the server keeps half a request: {}", String::from_utf8_lossy(&rest));
     }
     still_works(&airlock).await;
@@ -51,7 +49,7 @@ async fn heads_that_are_no_http_are_answered_and_closed() {
         // The server may close before all of it is sent.
         let _ = stream.write_all(head.as_bytes()).await;
         let mut said = Vec::new();
-        let _ = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut said)).await.unwrap();
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut said)).await.unwrap();
         let said = String::from_utf8_lossy(&said).into_owned();
         assert!(said.is_empty() || said.starts_with("HTTP/1.1 4"), "{head:.40}: {said}");
     }

@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use std::time::Duration;
-
-use airlock_tests::ScriptedModel;
 use airlock_tests::laboratory::{Judge, Laboratory, Place, Pressure, Served};
+use airlock_tests::{ScriptedModel, eventually};
 use serde_json::{Value, json};
 
 /// Tables large enough that joins of them never end, with names a question can be about.
@@ -123,7 +121,7 @@ async fn others_are_served_while_hogs_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_hog_ends_with_its_type_and_the_next_line_runs() {
-    let laboratory = Laboratory::start(1_500).await;
+    let laboratory = Laboratory::start(5_000).await;
     let domain = laboratory.make(&place()).await;
     let mut judge = Judge::start(&laboratory.config(), &domain);
     for (what, sql, types) in HOGS {
@@ -144,18 +142,15 @@ async fn who_goes_away_takes_the_statement_along() {
     let model = model().await;
     let served = Served::start(&laboratory.config(), &model).await;
     let witness = laboratory.admin("lab").await;
-    let until = async |wanted: bool| {
+    let until = async |wanted: bool, what: &str| {
         let query = "SELECT count(*) FROM pg_stat_activity
             WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%readings a, readings b, readings c%'
               AND backend_type IN ('client backend', 'parallel worker')";
-        for _ in 0..1_500 {
+        eventually(what, async || {
             let found: i64 = witness.query_one(query, &[]).await.unwrap().get(0);
-            if wanted == (found > 0) {
-                return true;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        false
+            if wanted == (found > 0) { Ok(()) } else { Err(found) }
+        })
+        .await;
     };
     let first = question(0);
     // A server forgets a cancellation that comes at a bad moment of its start, so once proves little.
@@ -164,11 +159,11 @@ async fn who_goes_away_takes_the_statement_along() {
             let ask = served.ask(&domain, &first);
             tokio::select! {
                 (status, answer) = ask => panic!("{status}: {answer}"),
-                began = until(true) => assert!(began, "the statement never began"),
+                () = until(true, "the statement begins") => {}
             }
         }
         // The connection of the asker is closed now.
-        assert!(until(false).await, "the statement runs on for nobody");
+        until(false, "nobody's statement ends").await;
     }
     let (status, answer) = served.ask(&domain, "How many sensors are there?").await;
     assert_eq!((status, &answer["rows"]), (200, &json!([[50]])), "{answer}");
@@ -212,18 +207,16 @@ async fn what_cannot_be_stopped_does_not_take_the_machine() {
     let orphans = counted["sources"][0]["orphans"].as_u64();
     assert!(orphans.is_some_and(|orphans| orphans <= 2), "{counted}");
     // The source is back by itself when they have ended.
-    for _ in 0..600 {
-        if running().await == 0 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-    for _ in 0..100 {
-        if served.health().await["sources"][0]["orphans"] == 0 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    eventually("they have ended", async || match running().await {
+        0 => Ok(()),
+        found => Err(found),
+    })
+    .await;
+    eventually("none is counted", async || {
+        let health = served.health().await;
+        if health["sources"][0]["orphans"] == 0 { Ok(()) } else { Err(health) }
+    })
+    .await;
     let (status, answer) = served.ask(&domain, "How many sensors are there?").await;
     assert_eq!((status, &answer["rows"]), (200, &json!([[50]])), "{answer}");
 }

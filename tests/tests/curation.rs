@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, components};
+use airlock_tests::{Airlock, components, eventually, heard};
 use airlock_types::ContentHash;
 use serde_json::{Value, json};
 
@@ -52,15 +52,21 @@ impl Person {
 
     /// The first item of a list, as soon as there is one.
     async fn first(&self, path: &str) -> Value {
-        for _ in 0..60 {
+        eventually("there is an item", async || {
             let (status, page) = self.get(path).await;
             assert_eq!(status, 200, "{page}");
-            if let Some(item) = page["items"].as_array().unwrap().first() {
-                return item.clone();
-            }
-            tokio::time::sleep(Duration::from_millis(250)).await;
-        }
-        panic!("{path} stayed empty");
+            page["items"].as_array().unwrap().first().cloned().ok_or(path)
+        })
+        .await
+    }
+
+    /// A verdict on an ask of one's own. The log is written beside the ask, so it may not be there yet.
+    async fn judges(&self, body: Value) -> (u16, Value) {
+        eventually("the ask is known", async || {
+            let (status, said) = self.post("/api/feedback", body.clone()).await;
+            if said["code"] == "unknown-ask" { Err(said) } else { Ok((status, said)) }
+        })
+        .await
     }
 }
 
@@ -93,10 +99,10 @@ async fn people_decide_by_scope_and_by_hash_and_two_at_once_are_told() {
     let ask = answer["ask_id"].as_str().unwrap();
 
     // Feedback records, and proposes; somebody else's ask is no ask of yours.
+    let (status, said) = local.judges(json!({"ask_id": ask, "verdict": "right"})).await;
+    assert_eq!((status, said["candidates"].as_array().map(Vec::len)), (200, Some(1)), "{said}");
     let (status, refused) = asker.post("/api/feedback", json!({"ask_id": ask, "verdict": "right"})).await;
     assert_eq!((status, refused["code"].as_str()), (404, Some("unknown-ask")), "{refused}");
-    let (status, said) = local.post("/api/feedback", json!({"ask_id": ask, "verdict": "right"})).await;
-    assert_eq!((status, said["candidates"].as_array().map(Vec::len)), (200, Some(1)), "{said}");
     let long = "x".repeat(2_001);
     for (body, field) in [
         (json!({"ask_id": ask, "verdict": "right", "sql": "SELECT 1"}), "sql"),
@@ -242,7 +248,7 @@ async fn what_the_gate_or_the_schema_does_not_bear_is_refused_and_lists_have_pag
         let (status, said) = author(sql).await;
         assert_eq!(status, want, "{sql}: {said}");
     }
-    let (_, answer) = airlock.ask(LOYAL).await;
+    let answer = airlock.ask_with_store(LOYAL).await;
     let why = &answer["recalled"][0];
     assert_eq!((why["kind"].as_str(), why["by"].as_str()), (Some("example"), Some("component")), "{answer}");
     assert!(why["rank"] == 1 && !why["matched"].as_array().unwrap().is_empty(), "{answer}");
@@ -265,10 +271,10 @@ async fn what_does_not_help_leaves_service_and_a_snapshot_brings_it_back() {
     // What was not tested stays, and two verdicts are too few.
     for left in [2, 1, 0] {
         assert_eq!(decay(&[])["outdated"], json!([]), "{left} verdicts before enough");
-        let (_, answer) = airlock.ask(LOYAL).await;
+        let answer = airlock.ask_with_store(LOYAL).await;
         assert_eq!(answer["examples"], json!([id]), "{answer}");
         let verdict = json!({"ask_id": answer["ask_id"], "verdict": "wrong"});
-        assert_eq!(curator.post("/api/feedback", verdict).await.0, 200);
+        assert_eq!(curator.judges(verdict).await.0, 200);
     }
     let dry = decay(&["--dry-run"]);
     assert_eq!(
@@ -282,7 +288,7 @@ async fn what_does_not_help_leaves_service_and_a_snapshot_brings_it_back() {
         "a dry run writes nothing"
     );
     assert_eq!(decay(&[])["outdated"][0]["id"], id);
-    let (_, answer) = airlock.ask(LOYAL).await;
+    let answer = airlock.ask_with_store(LOYAL).await;
     assert_eq!(answer["examples"], json!([]), "what left service is not used: {answer}");
     let (_, shown) = curator.get(&format!("/api/examples/{id}")).await;
     assert_eq!(
@@ -309,11 +315,13 @@ async fn what_does_not_help_leaves_service_and_a_snapshot_brings_it_back() {
     let config = std::fs::read_to_string(airlock.data.path().join("airlock.toml")).unwrap();
     let off = airlock.data.path().join("off.toml");
     std::fs::write(&off, format!("{config}\n[learning]\nrecall = false\n")).unwrap();
-    let asked = |file: &std::path::Path| {
-        lines(&airlock, &["ask", LOYAL, "--json", "--config", file.to_str().unwrap()]).1.remove(0)
+    let asked = async |file: &std::path::Path| {
+        let ask =
+            || lines(&airlock, &["ask", LOYAL, "--json", "--config", file.to_str().unwrap()]).1.remove(0);
+        heard(async || ask()).await
     };
-    assert_eq!(asked(&airlock.data.path().join("airlock.toml"))["examples"], json!([id]));
-    assert_eq!(asked(&off)["examples"], json!([]));
+    assert_eq!(asked(&airlock.data.path().join("airlock.toml")).await["examples"], json!([id]));
+    assert_eq!(asked(&off).await["examples"], json!([]));
 }
 
 #[tokio::test]

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use std::time::Duration;
-
-use airlock_tests::Airlock;
+use airlock_tests::{Airlock, eventually};
 use serde_json::Value;
 
 fn lines(airlock: &Airlock, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
@@ -15,16 +13,23 @@ fn lines(airlock: &Airlock, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
     (output.status.code(), lines.collect())
 }
 
+/// A verdict on an ask. The log is written beside the ask, so it may not be there yet.
+async fn judged(airlock: &Airlock, verdict: &[&str]) {
+    let arguments: Vec<&str> = ["feedback", "--json"].iter().chain(verdict).copied().collect();
+    eventually("the verdict is taken", async || {
+        let (code, said) = lines(airlock, &arguments);
+        if code == Some(0) { Ok(()) } else { Err(format!("{code:?} {said:?}")) }
+    })
+    .await;
+}
+
 /// The proposed items of a kind, as soon as there is one.
 async fn proposed(airlock: &Airlock, kind: &str) -> Vec<Value> {
-    for _ in 0..40 {
+    eventually("something is proposed", async || {
         let (_, found) = lines(airlock, &[kind, "list", "--state", "proposed", "--json"]);
-        if !found.is_empty() {
-            return found;
-        }
-        tokio::time::sleep(Duration::from_millis(250)).await;
-    }
-    panic!("no {kind} were proposed");
+        if found.is_empty() { Err(kind) } else { Ok(found) }
+    })
+    .await
 }
 
 #[tokio::test]
@@ -35,16 +40,7 @@ async fn what_went_well_is_proposed_and_a_person_decides_by_its_hash() {
 
     // A verdict is recorded and makes a golden candidate; it decides nothing.
     let ask = answer["ask_id"].as_str().unwrap();
-    let mut said = (None, Vec::new());
-    for _ in 0..40 {
-        // The log is written beside the ask.
-        said = lines(&airlock, &["feedback", ask, "right", "--json"]);
-        if said.0 == Some(0) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(250)).await;
-    }
-    assert_eq!(said.0, Some(0), "{said:?}");
+    judged(&airlock, &[ask, "right"]).await;
     let golden = proposed(&airlock, "golden").await;
     assert_eq!(golden[0]["content"]["question"], "How many customers do we have?");
 
@@ -68,7 +64,7 @@ async fn what_went_well_is_proposed_and_a_person_decides_by_its_hash() {
     assert_ne!(add("DROP TABLE customers").0, Some(0));
     assert_eq!(add("SELECT 1 -- hello").0, Some(1));
     assert_eq!(add("SELECT count(*) AS loyal FROM customers WHERE cust_id < 5").0, Some(0));
-    let (_, answer) = airlock.ask("How many loyal customers do we have?").await;
+    let answer = airlock.ask_with_store("How many loyal customers do we have?").await;
     assert!(answer["sql"].as_str().unwrap_or_default().contains("loyal"), "{answer}");
 
     // Without a mode nothing is decided, and the history has what was.
@@ -93,15 +89,7 @@ async fn what_a_replay_proves_is_promoted_and_answers_the_next_question() {
              WHERE c.cat_name = '{category}' AND NOT EXISTS (SELECT 1 FROM bill_items i WHERE i.prod_id = p.prod_id)"
         );
         let ask = answer["ask_id"].as_str().unwrap();
-        let mut code = None;
-        for _ in 0..40 {
-            code = lines(&airlock, &["feedback", ask, "wrong", "--sql", &sql, "--json"]).0;
-            if code == Some(0) {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(250)).await;
-        }
-        assert_eq!(code, Some(0));
+        judged(&airlock, &[ask, "wrong", "--sql", &sql]).await;
     }
     let (_, golden) = lines(&airlock, &["golden", "list", "--state", "proposed", "--json"]);
     assert_eq!(golden.len(), 2, "{golden:?}");
@@ -125,7 +113,7 @@ async fn what_a_replay_proves_is_promoted_and_answers_the_next_question() {
     let flip = &replayed["evidence"]["replay"]["cases"][0];
     assert_eq!(flip["with"], serde_json::json!(["right", "right", "right"]), "{replayed}");
 
-    let (_, answer) = airlock.ask(&dormant("Tools")).await;
+    let answer = airlock.ask_with_store(&dormant("Tools")).await;
     assert_eq!(answer["outcome"], "answered", "{answer}");
     assert!(answer["sql"].as_str().unwrap().contains("'Tools'"), "{answer}");
     assert_eq!(

@@ -5,10 +5,9 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use airlock_tests::laboratory::{Laboratory, Place};
-use airlock_tests::{Airlock, binary, signal};
+use airlock_tests::{Airlock, binary, eventually, signal};
 use serde_json::{Value, json};
 
 /// A session of `airlock mcp`.
@@ -172,7 +171,7 @@ const NUMBERS: Place<'static> = Place {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_ends_with_its_client() {
     // Long enough that nothing but a cancellation ends it while this test looks.
-    let laboratory = Laboratory::start(300_000).await;
+    let laboratory = Laboratory::start(600_000).await;
     laboratory.make(&NUMBERS).await;
     let admin = laboratory.admin("numbers").await;
     let running = async || {
@@ -181,19 +180,17 @@ async fn a_statement_ends_with_its_client() {
         admin.query_one(query, &[]).await.unwrap().get::<_, i64>(0)
     };
     let until = async |count: i64, what: &str| {
-        for _ in 0..600 {
-            if running().await == count {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{what}");
+        eventually(what, async || {
+            let found = running().await;
+            if found == count { Ok(()) } else { Err(found) }
+        })
+        .await;
     };
     for ending in ["stdin", "TERM", "cancelled"] {
         let mut session = tokio::task::block_in_place(|| Session::begin(&laboratory.config()));
         session.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
             "params": {"name": "run_query", "arguments": {"sql": SLOW}}}));
-        until(1, "it never began").await;
+        until(1, "it begins").await;
         match ending {
             "stdin" => drop(session.to.take()),
             "TERM" => signal(session.child.id(), "TERM"),

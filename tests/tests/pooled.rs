@@ -6,10 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
-use std::time::Duration;
 
 use airlock_tests::laboratory::{Judge, Laboratory, Place, Served};
-use airlock_tests::{ScriptedModel, binary};
+use airlock_tests::{ScriptedModel, binary, eventually};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "
@@ -78,12 +77,8 @@ async fn a_host_behind_a_transaction_pooler_serves_as_any_other() {
     };
     let config = configuration(&laboratory, folder.path());
     let listens = folder.path().join(".s.PGSQL.6432");
-    for _ in 0..500 {
-        if listens.exists() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("the pooler listens", async || if listens.exists() { Ok(()) } else { Err("it does not yet") })
+        .await;
     let model = ScriptedModel::start(|prompt| {
         if prompt.contains("slowest") {
             "SELECT count(*) FROM bills a, bills b, bills c, bills d".into()

@@ -5,11 +5,10 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use airlock_knowledge::store::{Content, ExampleContent, ItemId};
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, binary};
+use airlock_tests::{Airlock, binary, end_connections, eventually, heard};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
@@ -60,6 +59,10 @@ impl Second {
         Self { child, url, client: reqwest::Client::new() }
     }
 
+    async fn ask_with_store(&self, question: &str) -> Value {
+        heard(async || self.ask(question).await).await
+    }
+
     async fn ask(&self, question: &str) -> Value {
         let request =
             self.client.post(format!("{}/api/ask", self.url)).header("content-type", "application/json");
@@ -91,7 +94,7 @@ async fn what_is_curated_is_in_the_next_ask_of_every_host_and_goes_with_its_stat
     let learned = |answer: &Value| answer["sql"] == SQL;
     assert!(!learned(&airlock.ask(QUESTION).await.1) && !learned(&second.ask(QUESTION).await));
     let id = curate(&store).await.to_string();
-    for answer in [second.ask(QUESTION).await, airlock.ask(QUESTION).await.1] {
+    for answer in [second.ask_with_store(QUESTION).await, airlock.ask_with_store(QUESTION).await] {
         assert!(learned(&answer), "{answer}");
         assert_eq!(answer["examples"], json!([id]), "{answer}");
     }
@@ -99,8 +102,7 @@ async fn what_is_curated_is_in_the_next_ask_of_every_host_and_goes_with_its_stat
     // A store that goes away is told, and takes along what was learned and nothing else.
     let server = postgres.connect("postgres").await.unwrap();
     server.batch_execute("ALTER DATABASE airlock WITH ALLOW_CONNECTIONS false").await.unwrap();
-    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'airlock' AND usename <> current_user";
-    server.execute(end, &[]).await.unwrap();
+    end_connections(&server, "airlock").await;
     for answer in [second.ask(QUESTION).await, airlock.ask(QUESTION).await.1] {
         assert!(!learned(&answer), "{answer}");
         assert!(answer["warnings"].to_string().contains("knowledge store is away"), "{answer}");
@@ -108,7 +110,7 @@ async fn what_is_curated_is_in_the_next_ask_of_every_host_and_goes_with_its_stat
     assert_eq!(airlock.ask("How many customers do we have?").await.1["outcome"], "answered");
     assert_eq!(check(&airlock.get("/api/health").await.1, "store-answers"), "failed");
     server.batch_execute("ALTER DATABASE airlock WITH ALLOW_CONNECTIONS true").await.unwrap();
-    for answer in [second.ask(QUESTION).await, airlock.ask(QUESTION).await.1] {
+    for answer in [second.ask_with_store(QUESTION).await, airlock.ask_with_store(QUESTION).await] {
         assert!(learned(&answer), "it heals by itself: {answer}");
     }
 
@@ -164,15 +166,11 @@ async fn a_pack_is_loaded_listed_and_compared_and_a_running_host_serves_it() {
     assert!(golden.iter().all(|case| case["tables"].is_array()) && golden.len() > 3, "{loaded}");
     let (code, patch) = lines(&["domain", "diff", "hardware-shop"]);
     assert!(code == Some(1) && patch.contains("-name = \"quuxness\""), "{patch}");
-    let begun = Instant::now();
-    loop {
+    eventually("the host serves the other pack", async || {
         let answer = airlock.ask("What does quuxness mean?").await.1;
-        if answer["answer"].to_string().contains("nobody has heard") {
-            break;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{answer}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        if answer["answer"].to_string().contains("nobody has heard") { Ok(()) } else { Err(answer) }
+    })
+    .await;
 
     std::fs::write(&glossary, "[[term]]\nnane = \"x\"\n").unwrap();
     let (code, report) = lines(&["domain", "load", &path]);

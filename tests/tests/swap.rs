@@ -6,11 +6,10 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 
-use airlock_tests::{Airlock, NOW, components, workspace};
+use airlock_tests::{Airlock, NOW, components, eventually, workspace};
 use airlock_types::ContentHash;
 use serde_json::{Value, json};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
@@ -129,26 +128,32 @@ async fn swaps_under_load_lose_no_ask() {
     let files = ["a", "b"].map(|word| {
         operator.granted(&format!("planner-{word}"), &variant("planner", word), "planner", PLANNER)
     });
-    let over = Arc::new(AtomicBool::new(false));
+    let (over, planners) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(BTreeSet::new())));
     let askers: Vec<_> = (0..ASKERS)
         .map(|_| {
-            let (airlock, over) = (Arc::clone(&airlock), Arc::clone(&over));
+            let (airlock, over, planners) = (Arc::clone(&airlock), Arc::clone(&over), Arc::clone(&planners));
             tokio::spawn(async move {
-                let (mut asked, mut planners) = (0, BTreeSet::new());
+                let mut asked = 0;
                 while !over.load(Ordering::Relaxed) {
                     let (status, answer) = airlock.ask(GOOD).await;
                     assert_eq!((status, answer["outcome"].as_str()), (200, Some("answered")), "{answer}");
                     let used = answer["components"].as_array().unwrap().iter();
                     let mut used = used.filter(|used| used["stage"] == "planner");
-                    planners.insert(used.next().unwrap()["component"].as_str().unwrap().to_owned());
+                    let planner = used.next().unwrap()["component"].as_str().unwrap().to_owned();
+                    planners.lock().unwrap().insert(planner);
                     assert!(used.next().is_none(), "an ask keeps what it began with: {answer}");
                     asked += 1;
                 }
-                (asked, planners)
+                asked
             })
         })
         .collect();
-    for round in 0..20 {
+    let mut rounds = 0;
+    // On a busy machine an ask may outlast several swaps: there are some more until both planners have served.
+    while rounds < 20 || !files_served(&planners.lock().unwrap()) {
+        let round = rounds;
+        rounds += 1;
+        assert!(rounds < 1_000, "{:?}", planners.lock().unwrap());
         let (code, swapped) =
             tokio::task::block_in_place(|| operator.swap("planner", &files[round % 2], &[]));
         assert_eq!((code, swapped["reply"].as_str()), (0, Some("swapped")), "{swapped}");
@@ -156,21 +161,26 @@ async fn swaps_under_load_lose_no_ask() {
         assert_eq!(swapped["grant"], lost, "{swapped}");
     }
     over.store(true, Ordering::Relaxed);
-    let (mut asked, mut planners) = (0, BTreeSet::new());
     for asker in askers {
-        let (count, seen) = asker.await.unwrap();
-        asked += count;
-        planners.extend(seen);
+        assert!(asker.await.unwrap() > 0);
     }
-    assert!(asked >= ASKERS, "{asked}");
-    assert!(planners.contains("planner-a") && planners.contains("planner-b"), "{planners:?}");
-    assert_eq!(operator.history("planner").len(), 20);
+    assert_eq!(operator.history("planner").len(), rounds);
+}
+
+/// Whether asks were served by each of the two planners that take turns.
+fn files_served(planners: &BTreeSet<String>) -> bool {
+    ["planner-a", "planner-b"].iter().all(|name| planners.contains(*name))
 }
 
 #[tokio::test]
 async fn what_serves_outlives_a_host_that_is_killed() {
     let airlock = Airlock::demo().await;
     let operator = Operator(&airlock);
+    // Another component for the stage is loaded, too; it never served, so nothing is to be gone back to.
+    let (code, refused) = operator.plugin(&["rollback", "repair"]);
+    assert_eq!((code, refused[0]["reply"].as_str()), (1, Some("refused")), "{refused:?}");
+    assert!(refused[0]["why"].as_str().unwrap().contains("nothing to go back to"), "{refused:?}");
+    assert_eq!(operator.serving("repair"), "repair");
     let mode = std::fs::metadata(airlock.data.path().join("operator.sock")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     // A second host over the same socket is refused, and the first one goes on.
@@ -314,16 +324,14 @@ async fn a_swap_is_verified_shadowed_or_refused_before_anything_changes() {
         };
         let (code, shadowing) = operator.swap("planner", &file, &["--shadow", "2"]);
         assert_eq!((code, shadowing["reply"].as_str()), (0, Some("shadowing")), "{shadowing}");
-        let begun = Instant::now();
-        let report = loop {
-            assert!(begun.elapsed() < Duration::from_secs(60), "the shadow does not end");
+        let report = eventually("the shadow ends", async || {
             answered(&airlock).await;
             let (_, entries) = operator.plugin(&["history", "planner"]);
             let last = entries.last().unwrap();
-            if last["event"] == "shadowed" && last["report"]["component"] == name {
-                break last["report"].clone();
-            }
-        };
+            let is_its = last["event"] == "shadowed" && last["report"]["component"] == name;
+            if is_its { Ok(last["report"].clone()) } else { Err(last.clone()) }
+        })
+        .await;
         let counts = ["ran", "same", "different", "failed"].map(|key| report[key].as_u64().unwrap());
         assert_eq!(counts, if same { [2, 2, 0, 0] } else { [2, 0, 0, 2] }, "{report}");
     }

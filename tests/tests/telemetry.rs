@@ -5,10 +5,9 @@
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
-use std::time::Duration;
 
 use airlock_tests::collector::{Collector, Manner, Span};
-use airlock_tests::{Airlock, NOW, Said, ScriptedModel, binary, workspace};
+use airlock_tests::{Airlock, NOW, Said, ScriptedModel, binary, eventually, workspace};
 use serde_json::{Value, json};
 
 const QUESTION: &str = "How many bills mention the customer Zanzibar Traders?";
@@ -133,15 +132,11 @@ async fn a_collector_that_refuses_or_hangs_touches_no_ask() {
             assert_eq!((status, &answer["outcome"]), (200, &json!("answered")), "{manner:?} {answer}");
         }
         if manner == Manner::Refuses {
-            let mut seen = String::new();
-            for _ in 0..300 {
-                seen = metrics(&airlock).await;
-                if !seen.contains("airlock_traces_total{result=\"failed\"} 0") {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
-            assert!(!seen.contains("airlock_traces_total{result=\"failed\"} 0"), "{seen}");
+            eventually("a refusal is counted", async || {
+                let seen = metrics(&airlock).await;
+                if seen.contains("airlock_traces_total{result=\"failed\"} 0") { Err(seen) } else { Ok(()) }
+            })
+            .await;
         }
         assert!(collector.spans().is_empty());
         assert_eq!(airlock.interrupt(), Some(0), "{manner:?}");

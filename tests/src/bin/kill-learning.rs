@@ -15,6 +15,7 @@
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use airlock_tests::PATIENCE;
 use airlock_tests::laboratory::Laboratory;
 use airlock_tests::learner::{self, INVARIANTS};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -54,7 +55,7 @@ async fn main() -> ExitCode {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let ready = tokio::time::timeout(Duration::from_secs(60), lines.next_line()).await;
+        let ready = tokio::time::timeout(PATIENCE, lines.next_line()).await;
         assert_eq!(ready.expect("it begins in time").unwrap().as_deref(), Some(learner::READY));
         // From the first transaction to some hundred of them.
         wait = wait * 7_919 % 397;

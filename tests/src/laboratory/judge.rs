@@ -8,10 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::binary;
-
-/// Nothing may take longer: the statement's timeout, the grace, and a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::{PATIENCE, binary};
 
 /// What came of one line.
 pub struct Judged {

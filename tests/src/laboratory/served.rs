@@ -2,13 +2,12 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::{ScriptedModel, binary};
+use crate::{PATIENCE, REQUEST, ScriptedModel, binary};
 
 /// A running server. It ends with this.
 pub struct Served {
@@ -32,12 +31,12 @@ impl Served {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = tokio::time::timeout(Duration::from_secs(120), lines.next_line()).await;
+        let first = tokio::time::timeout(PATIENCE, lines.next_line()).await;
         let first = first.expect("it starts in time").unwrap().expect("it says where it serves");
         let said: Value = serde_json::from_str(&first).expect(&first);
         let url = said["page"].as_str().expect(&first).trim_end_matches('/').to_owned();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().timeout(Duration::from_secs(120)).build().unwrap();
+        let client = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
         Self { child, url, client }
     }
 

@@ -123,7 +123,7 @@ mod tests {
     #[tokio::test]
     async fn who_takes_nothing_loses_the_connection_and_who_takes_slowly_does_not() {
         let (here, mut there) = tokio::io::duplex(16);
-        let mut patient = Patient::new(here, Duration::from_millis(200));
+        let mut patient = Patient::new(here, Duration::from_secs(3));
         let reading = tokio::spawn(async move {
             let mut taken = 0;
             let mut piece = [0; 8];
