@@ -75,9 +75,16 @@ impl<'a> Evaluator<'a> {
     }
 }
 
+/// Exit code, what was printed, and what was said beside it: of each line the text that its object carries.
 fn said(output: &Output) -> (Option<i32>, Value, String) {
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default(), errors)
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let told =
+        errors.lines().map(|line| match serde_json::from_str::<serde_json::Map<String, Value>>(line) {
+            Ok(fields) => fields.values().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"),
+            Err(_) => line.to_owned(),
+        });
+    let told = told.collect::<Vec<_>>().join("\n");
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default(), told)
 }
 
 fn records(run: &Path) -> Vec<Value> {

@@ -41,8 +41,6 @@ const PROXIED: [&str; 14] = [
     "x-real-ip",
 ];
 const FORWARDED: &str = "x-forwarded-";
-/// The code of a cookie that opens nothing any more.
-const ENDED: &str = "session-ended";
 /// Characters of a path in the log.
 const PATH: usize = 200;
 
@@ -279,7 +277,7 @@ pub async fn check(State(door): State<Door>, request: Request, next: Next) -> Re
             (next.run(request).await, who, stale)
         }
         Err(problem) => {
-            let stale = problem.code() == ENDED;
+            let stale = problem.code() == session_ended().code();
             (problem.into_response(), "nobody".to_owned(), stale)
         }
     };
@@ -364,13 +362,18 @@ fn refused(credential: &Credential) -> Problem {
             "bad-key",
             "This key is not in force here: it is unknown, has ended or was taken back. `airlock key create` makes one.",
         ),
-        Credential::Session(_) => unauthorized(ENDED, "This session has ended: sign in again."),
+        Credential::Session(_) => session_ended(),
     }
+}
+
+/// What a cookie gets that opens nothing any more.
+fn session_ended() -> Problem {
+    unauthorized("session-ended", "This session has ended: sign in again.")
 }
 
 fn key_needed(stale: bool) -> Problem {
     if stale {
-        return unauthorized(ENDED, "This session has ended: sign in again.");
+        return session_ended();
     }
     unauthorized(
         "key-needed",
