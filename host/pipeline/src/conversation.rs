@@ -1,6 +1,7 @@
 //! What a follow-up refers to: a finished ask of the same asker in the same domain, here or at any host over the same store.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ struct Memory {
 pub(crate) struct Conversations {
     memory: Mutex<Memory>,
     store: Option<(Ops, mpsc::Sender<Work>)>,
+    /// Asks that found no room among those that wait to be kept.
+    unkept: AtomicU64,
 }
 
 /// What the one writer of a host does, in order: a follow-up is kept after what it follows.
@@ -64,7 +67,7 @@ impl Conversations {
     pub(crate) fn over(ops: Ops) -> Self {
         let (sender, work) = mpsc::channel(WAITING);
         tokio::spawn(write(ops.clone(), work));
-        Self { memory: Mutex::default(), store: Some((ops, sender)) }
+        Self { memory: Mutex::default(), store: Some((ops, sender)), unkept: AtomicU64::new(0) }
     }
 
     /// The turn of an ask, when it was this asker's in this domain.
@@ -117,7 +120,14 @@ impl Conversations {
             };
             let keep = Keep { owner: asker.owner.clone(), follows, turn };
             if writer.try_send(Work::Keep(Box::new(keep))).is_err() {
-                tracing::warn!(ask = %answer.ask_id, "too many asks wait to be kept: this one can be followed here alone");
+                let unkept = self.unkept.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+                // A store that cannot follow is told at the first, the second, the fourth and so on: the log must not drown.
+                if unkept.is_power_of_two() {
+                    tracing::warn!(
+                        unkept,
+                        "too many asks wait to be kept: such asks can be followed here alone"
+                    );
+                }
             }
         }
         let remembered = Remembered { domain: answer.domain.clone(), owner: asker.owner.clone(), turn };
