@@ -2,8 +2,10 @@
 //!
 //! Names and positions pass. An error with a position was raised while the text was read, so all it can quote is the text.
 //! Without a position PostgreSQL may quote data (`invalid input syntax for type integer: "..."`, also through
-//! `col::regclass`), so a quoted piece stays only when the query itself holds it. Text that code of the database raised
-//! (`RAISE`) can be anything and is withheld.
+//! `col::regclass`), so a quoted piece stays only when the query itself holds it, and of the rest only PostgreSQL's own
+//! words. Text that code of the database raised (`RAISE`) can be anything and is withheld.
+
+mod words;
 
 use crate::wire::ServerError;
 
@@ -31,17 +33,15 @@ pub(crate) fn message(error: &ServerError, sql: &str) -> String {
     }
     // A syntax error without a position is one of data that is read as a path, a pattern or an hstore: it quotes scraps.
     let of_data = error.code.starts_with('2') || error.code == "42601";
-    without_foreign_quotes(&without_bare_value(&error.message, of_data), of_data, sql)
+    without_foreign_quotes(&error.message, of_data, speaks_of_values(&error.code), sql)
 }
 
-/// Cuts a value that stands without quotes at the end: `date field value out of range: 2026-02-30`.
-fn without_bare_value(message: &str, of_data: bool) -> String {
-    match message.rsplit_once(": ") {
-        Some((before, value)) if of_data && value.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            format!("{before}: {CUT}")
-        }
-        _ => message.to_owned(),
-    }
+/// Whether a message of this code may have been made of values, when it has no position. One about rights names relations
+/// and functions; one about sessions, limits of the server or connections has no row to speak of.
+fn speaks_of_values(code: &str) -> bool {
+    const CLASSES: [&str; 14] =
+        ["0A", "20", "21", "22", "23", "2B", "2F", "34", "38", "39", "42", "44", "54", "XX"];
+    code != "42501" && CLASSES.iter().any(|class| code.starts_with(class))
 }
 
 /// The hint, which names things and quotes nothing, unless user code wrote it.
@@ -59,19 +59,22 @@ fn raised_by_user_code(error: &ServerError) -> bool {
         || ["PLy", "plperl", "pltcl"].iter().any(|language| error.routine.starts_with(language))
 }
 
-/// Cuts what stands between the first and the last quote. Data can hold quotes itself, so pairs mean nothing.
-fn without_foreign_quotes(message: &str, literals_only: bool, sql: &str) -> String {
+/// Cuts what stands between the first and the last quote, for data can hold quotes itself, so pairs mean nothing; and
+/// outside them, in a message that may speak of values, whatever are not PostgreSQL's own words.
+fn without_foreign_quotes(message: &str, literals_only: bool, of_values: bool, sql: &str) -> String {
+    let outside = |text: &str| if of_values { words::own(text) } else { text.to_owned() };
     let (Some(first), Some(last)) = (message.find('"'), message.rfind('"')) else {
-        return message.to_owned();
+        return outside(message);
     };
     let (Some(before), Some(quoted), Some(after)) =
         (message.get(..first), message.get(first + 1..last), message.get(last + 1..))
     else {
-        return message.split('"').next().unwrap_or_default().to_owned() + CUT;
+        return outside(message.split('"').next().unwrap_or_default()) + CUT;
     };
     let literal = format!("'{}'", quoted.replace('\'', "''"));
     let own = sql.contains(&literal) || (!literals_only && is_word_of(quoted, sql));
-    if own { message.to_owned() } else { format!("{before}\"{CUT}\"{after}") }
+    let quoted = if own { quoted } else { CUT };
+    format!("{}\"{quoted}\"{}", outside(before), outside(after))
 }
 
 /// Whether the text holds this, not as a part of a longer word: a letter is in every text.
@@ -157,7 +160,7 @@ mod tests {
                 "42601",
                 None,
                 r#"syntax error in hstore, near "E" at position 0"#,
-                r#"syntax error in hstore, near "…" at position 0"#,
+                r#"syntax error in hstore, near "…" at position …"#,
             ),
             ("42P01", None, r#"relation "ill" does not exist"#, r#"relation "…" does not exist"#),
             ("42P01", None, r#"relation "bills" does not exist"#, r#"relation "bills" does not exist"#),

@@ -1,6 +1,6 @@
 //! The text before parsing: size, hidden characters, tokens, brackets, and what only the lexer still sees.
 
-use airlock_types::text::{Place, find_hidden};
+use airlock_types::text::{HiddenCharacter, Place, find_hidden};
 use pg_query::protobuf::{ScanToken, Token};
 
 use crate::policy::Limits;
@@ -96,15 +96,16 @@ fn check_characters(text: &str, limits: &Limits) -> Result<(), Box<Refusal>> {
         ));
     }
     if let Some(found) = find_hidden(text, Place::Prose) {
-        return Err(hidden(&found.to_string(), found.offset));
+        return Err(hidden(found));
     }
     Ok(())
 }
 
-fn hidden(what: &str, offset: usize) -> Box<Refusal> {
+/// `found` is placed in the statement, not in a piece of it.
+fn hidden(found: HiddenCharacter) -> Box<Refusal> {
     let mut refusal =
-        Refusal::new(RejectionCode::HiddenCharacter, format!("the statement holds a {what}: remove it"));
-    refusal.offset = Some(offset);
+        Refusal::new(RejectionCode::HiddenCharacter, format!("the statement holds a {found}: remove it"));
+    refusal.offset = Some(found.offset);
     refusal
 }
 
@@ -148,7 +149,7 @@ fn check_lexemes(
         } else if (lexeme.is(Token::Ident) || lexeme.is(Token::Uident))
             && let Some(found) = find_hidden(lexeme.text(text), Place::Identifier)
         {
-            return Err(hidden(&found.to_string(), lexeme.start + found.offset));
+            return Err(hidden(HiddenCharacter { offset: lexeme.start + found.offset, ..found }));
         }
     }
     Ok(())

@@ -203,6 +203,19 @@ fn each_kind_of_trespass_has_its_code() {
 }
 
 #[test]
+fn a_hidden_character_is_told_where_it_stands_in_the_statement() {
+    let gate = shop::gate(150_018);
+    for (sql, byte) in [
+        ("SELECT * FROM orders\u{200b}", "at byte 20"),
+        ("SELECT count(*) AS \"a\u{200d}b\" FROM orders", "at byte 21"),
+        ("SELECT 1 AS \"\u{928}\u{93e}\u{92e}\u{200d}\"", "at byte 22"),
+    ] {
+        let rejection = gate.check(sql).err().unwrap().to_string();
+        assert!(rejection.contains(byte), "{sql}: {rejection}");
+    }
+}
+
+#[test]
 fn a_chain_that_is_too_long_is_too_deep() {
     let gate = shop::gate(150_018);
     for links in [1_100, 2_000, 3_500, 5_000] {

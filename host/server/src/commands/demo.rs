@@ -62,9 +62,11 @@ pub async fn run(options: Demo, as_json: bool) -> anyhow::Result<Exit> {
     let exit = match ended {
         Ok(Shown::Serving(shop)) => {
             let Shop { bound, service, operator, following } = *shop;
-            let telemetry = service.telemetry.clone();
+            let (telemetry, host) = (service.telemetry.clone(), Arc::clone(&service.host));
             until_stopped(bound, service, operator).await;
             telemetry.settled().await;
+            // The store's server goes next, and with it what was not written.
+            host.learning_settled().await;
             drop(following);
             Ok(Exit::Done)
         }
@@ -164,6 +166,7 @@ async fn show(
     std::io::stdout().flush()?;
     let Some(operator) = operator else {
         telemetry.settled().await;
+        host.learning_settled().await;
         return Ok(Shown::Over(exit));
     };
     let following = host.follow_store();
