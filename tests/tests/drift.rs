@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::process::Output;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, Host, workspace};
+use airlock_tests::{Airlock, Host, Said, ScriptedModel, workspace};
 use serde_json::Value;
 
 fn lines(output: &Output) -> Vec<Value> {
@@ -130,4 +131,52 @@ async fn a_host_tells_of_drift_and_starts_over_it() {
     let (exit, changes, told) = drift(&airlock);
     assert_eq!((exit, changes), (Some(1), Vec::new()), "{told}");
     assert!(told["lost"]["problems"].to_string().contains("stock_adjustments"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_stays_here_when_its_column_or_its_table_is_renamed() {
+    const PIN: &str = "7193";
+    let sql = Arc::new(Mutex::new(String::new()));
+    let said = Arc::clone(&sql);
+    let model = ScriptedModel::start(move |prompt| {
+        let writes = prompt.contains("You write one PostgreSQL query");
+        if writes { Said::Text(said.lock().unwrap().clone()) } else { Said::Status(400) }
+    })
+    .await;
+    let airlock = Airlock::with_model(&model).await;
+    let postgres = PrivatePostgres::join(airlock.data.path()).await.unwrap();
+    let owner = postgres.connect("hardware_shop").await.unwrap();
+    let ask = async |question: &str, text: &str| {
+        text.clone_into(&mut sql.lock().unwrap());
+        let before = model.prompts().len();
+        let (_, answer) = airlock.ask(question).await;
+        assert_eq!(answer["outcome"], "answered", "{answer}");
+        (answer["rows"].to_string(), model.prompts().split_off(before))
+    };
+    let phrased =
+        |prompts: &[String]| prompts.iter().any(|prompt| !prompt.contains("You write one PostgreSQL"));
+
+    let (rows, prompts) = ask("Which status has the latest bill?", "SELECT status FROM bills LIMIT 1").await;
+    assert!(phrased(&prompts), "what the pack permits is phrased by the model: {rows}");
+    for (change, table) in [
+        ("SELECT 1", "store_settings"),
+        ("ALTER TABLE store_settings RENAME COLUMN sval TO v2", "store_settings"),
+        ("ALTER TABLE store_settings RENAME TO settings_now", "settings_now"),
+    ] {
+        owner.batch_execute(change).await.unwrap();
+        for accepted in [false, true] {
+            // The host looks at its source at most once a second.
+            tokio::time::sleep(Duration::from_millis(1_200)).await;
+            let text = format!("SELECT * FROM {table} WHERE skey = 'till.pin' AND {accepted} IS NOT NULL");
+            let (rows, prompts) = ask("What are the settings of the till?", &text).await;
+            assert!(rows.contains(PIN), "{change}: {rows}");
+            assert!(!prompts.iter().any(|prompt| prompt.contains(PIN)), "{change}, accepted {accepted}");
+            assert!(!phrased(&prompts), "{change}, accepted {accepted}: {prompts:?}");
+            let accepting = airlock.command(&["drift", "--accept"], "");
+            assert_eq!(accepting.status.code(), Some(0), "{accepting:?}");
+        }
+    }
+    // What the pack names still goes as it permits.
+    let (_, prompts) = ask("Which status has the first bill?", "SELECT status FROM bills LIMIT 1").await;
+    assert!(phrased(&prompts));
 }

@@ -1,6 +1,6 @@
 //! What of a column's values may be seen: the one place that decides it, for samples and for the value index alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_types::catalogue::{Column, Relation};
 use airlock_types::{Catalogue, ColumnRef, TableRef};
@@ -20,6 +20,8 @@ pub const VALUES: usize = 5_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exposure {
     tables: BTreeMap<TableRef, BTreeMap<String, Entry>>,
+    /// Tables that may hold a column whose class was lost with its name.
+    closed: BTreeSet<TableRef>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl Exposure {
                 (relation.table.clone(), columns)
             })
             .collect();
-        Self { tables }
+        Self { tables, closed: BTreeSet::new() }
     }
 
     fn entry(&self, column: &ColumnRef) -> Option<Entry> {
@@ -85,6 +87,27 @@ impl Exposure {
         self.change(column, |entry| entry.values_wanted = true);
     }
 
+    /// Closes a table: no value of it is seen, whatever the classes of its columns are.
+    pub(crate) fn close(&mut self, table: &TableRef) {
+        self.closed.insert(table.clone());
+    }
+
+    /// Whether a table may hold a column whose class was lost with its name, so that no value of it may be seen.
+    #[must_use]
+    pub fn is_closed(&self, table: &TableRef) -> bool {
+        self.closed.contains(table)
+    }
+
+    /// The tables that are closed, by schema and name.
+    pub fn closed(&self) -> impl Iterator<Item = &TableRef> {
+        self.closed.iter()
+    }
+
+    /// What is known of a column whose values may be seen by whoever wants them.
+    fn open(&self, column: &ColumnRef) -> Option<Entry> {
+        self.entry(column).filter(|entry| entry.open() && !self.is_closed(&column.table))
+    }
+
     /// The class of a column; an unknown one counts as secret.
     #[must_use]
     pub fn class(&self, column: &ColumnRef) -> ColumnClass {
@@ -97,23 +120,23 @@ impl Exposure {
         self.entry(column).is_none_or(|entry| entry.row_security)
     }
 
-    /// Whether a few of its values may be shown: the domain opted in, the class is plain, no row security.
+    /// Whether a few of its values may be shown: the domain opted in, the class is plain and not in doubt, no row security.
     #[must_use]
     pub fn may_sample(&self, column: &ColumnRef) -> bool {
-        self.entry(column).is_some_and(|entry| entry.samples_wanted && entry.open())
+        self.open(column).is_some_and(|entry| entry.samples_wanted)
     }
 
-    /// Whether its distinct values may be indexed: the domain opted in, the class is plain, no row security.
+    /// Whether its distinct values may be indexed: the domain opted in, the class is plain and not in doubt, no row security.
     #[must_use]
     pub fn may_index_values(&self, column: &ColumnRef) -> bool {
-        self.entry(column).is_some_and(|entry| entry.values_wanted && entry.open())
+        self.open(column).is_some_and(|entry| entry.values_wanted)
     }
 
     /// Whether the labels of its enum type may be found by: they are schema and need no opting in, but a class does not
     /// change with where a value is written.
     #[must_use]
     pub fn may_index_labels(&self, column: &ColumnRef) -> bool {
-        self.entry(column).is_some_and(Entry::open)
+        self.open(column).is_some()
     }
 
     /// Columns whose distinct values the host is to read, for samples, the index or both.
@@ -158,5 +181,8 @@ mod tests {
         }
         exposure.set_class(&column("t", "email"), ColumnClass::Plain);
         assert_eq!(exposure.columns_to_read(), [column("t", "email"), column("t", "status")]);
+        exposure.close(&TableRef::new("public", "t"));
+        assert!(exposure.columns_to_read().is_empty(), "a closed table gives nothing, wanted or not");
+        assert!(!exposure.may_index_labels(&column("t", "status")));
     }
 }

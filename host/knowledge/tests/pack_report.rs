@@ -359,6 +359,46 @@ fn what_no_longer_holds_is_told_and_the_rest_stays() {
 }
 
 #[test]
+fn a_table_that_may_hold_what_lost_its_class_shows_nothing() {
+    const NOTED: &str = "
+        [tables.settings]
+        purpose = \"p\"
+        [tables.settings.columns]
+        sval = { class = \"secret\" }
+        skey = { class = \"plain\" }
+        [tables.bills]
+        purpose = \"q\"
+    ";
+    let domain = format!(
+        "{DOMAIN}[egress]\nrows_to_model = \"head\"\nsamples = [\"settings.skey\", \"bills.status\", \"kinds.kind\"]\n"
+    );
+    let pack = pack(&[("domain.toml", &domain), ("notes.toml", NOTED)]).unwrap();
+    let rest = "CREATE TABLE bills (id int PRIMARY KEY, status text); CREATE TABLE kinds (kind text);
+        CREATE TABLE visits (day date, note text);";
+    for (settings, closed, read) in [
+        ("CREATE TABLE settings (skey text, sval text);", vec![], vec!["bills", "kinds", "settings"]),
+        ("CREATE TABLE settings (skey text, v2 text);", vec!["settings"], vec!["bills", "kinds"]),
+        // What is plain by the notes is missed by nobody.
+        ("CREATE TABLE settings (k text, sval text);", vec![], vec!["bills", "kinds"]),
+        // Any table that the pack does not name may be the one that went.
+        (
+            "CREATE TABLE settings_now (skey text, sval text);",
+            vec!["settings_now", "visits"],
+            vec!["bills", "kinds"],
+        ),
+        ("CREATE TABLE odd (a text, b text);", vec!["odd", "visits"], vec!["bills", "kinds"]),
+    ] {
+        let catalogue = Arc::new(support::catalogue(&format!("{settings}{rest}")));
+        let exposure = pack.bind_what_holds(&catalogue).0.exposure;
+        let shut: Vec<&str> = exposure.closed().map(|table| table.name.as_str()).collect();
+        assert_eq!(shut, closed, "{settings}");
+        let columns = exposure.columns_to_read();
+        let seen: Vec<&str> = columns.iter().map(|column| column.table.name.as_str()).collect();
+        assert_eq!(seen, read, "{settings}");
+    }
+}
+
+#[test]
 fn the_hash_is_of_the_content_and_not_of_the_order() {
     let notes = ("notes.toml", b"[tables.orders]\n".to_vec());
     let domain = ("domain.toml", DOMAIN.as_bytes().to_vec());

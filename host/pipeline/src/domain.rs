@@ -129,10 +129,7 @@ impl Domain {
     /// # Errors
     /// When the source cannot be read, or the reader sees nothing of it.
     pub async fn open(pack: &Pack, source: Source) -> Result<Self, DomainError> {
-        let opened = Self::over(Arc::new(pack.clone()), source, Degrade::default()).await?;
-        if opened.catalogue.is_empty() {
-            return Err(DomainError::Empty(opened.name));
-        }
+        let opened = Self::opened(pack, source).await?;
         opened.tell_lost();
         Ok(opened)
     }
@@ -142,13 +139,19 @@ impl Domain {
     /// # Errors
     /// As [`Domain::open`]; a pack that does not fit is reported whole.
     pub async fn open_whole(pack: &Pack, source: Source) -> Result<Self, DomainError> {
-        let opened = Self::over(Arc::new(pack.clone()), source, Degrade::default()).await?;
-        if opened.catalogue.is_empty() {
-            return Err(DomainError::Empty(opened.name));
-        }
+        let opened = Self::opened(pack, source).await?;
         match opened.lost.is_empty() {
             true => Ok(opened),
             false => Err(DomainError::Pack(PackReport::clone(&opened.lost))),
+        }
+    }
+
+    /// A pack over its source, of which the reader sees something.
+    async fn opened(pack: &Pack, source: Source) -> Result<Self, DomainError> {
+        let opened = Self::over(Arc::new(pack.clone()), source, Degrade::default()).await?;
+        match opened.catalogue.is_empty() {
+            true => Err(DomainError::Empty(opened.name)),
+            false => Ok(opened),
         }
     }
 
@@ -192,6 +195,9 @@ impl Domain {
         }
         if *dropped > 0 {
             tracing::warn!(domain = %self.name, dropped, "so many further parts of the pack do not fit");
+        }
+        for table in self.knowledge.exposure().closed() {
+            tracing::warn!(domain = %self.name, %table, "the pack names the class of a column that is gone; no value of this table goes to a model");
         }
     }
 
@@ -518,12 +524,18 @@ impl Domain {
         self.knowledge.view(&TableRef::new(&table.schema, &table.name)).is_some()
     }
 
+    /// Whether values of a column may be looked up for a question: it is not secret, and no column of its table lost its class.
+    pub(crate) fn may_look_up(&self, column: &ColumnRef) -> bool {
+        self.class(column) != ColumnClass::Secret && !self.knowledge.exposure().is_closed(&column.table)
+    }
+
     /// Whether rows of this text may be shown to a model: the domain permits it, and no personal or secret column took
-    /// part in any way.
+    /// part in any way, nor a table of which a column lost its class.
     pub(crate) fn rows_may_reach_model(&self, approved: &Approved) -> bool {
+        let (facts, exposure) = (approved.facts(), self.knowledge.exposure());
         self.knowledge.settings().egress.rows_to_model == RowsToModel::Head
-            && approved
-                .facts()
+            && !facts.tables.iter().any(|table| exposure.is_closed(table))
+            && facts
                 .columns
                 .iter()
                 .all(|column| !matches!(self.class(column), ColumnClass::Personal | ColumnClass::Secret))

@@ -5,7 +5,6 @@
 
 use airlock_database::ResultSet;
 use airlock_gate::{Approved, ComparedLiteral, NodeKind};
-use airlock_knowledge::ColumnClass;
 use airlock_runtime::contract::repair::ProbeFinding;
 use airlock_types::catalogue::{Column, TypeFamily};
 use airlock_types::{ErrorType, Failure};
@@ -138,7 +137,7 @@ fn widened<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Option<(&'a ComparedLit
     let literal = approved.facts().literals.iter().find(|literal| {
         let family = column(ask, literal).map(|column| column.family);
         matches!(family, Some(TypeFamily::Number | TypeFamily::Date | TypeFamily::Timestamp))
-            && ask.domain.class(&literal.column) != ColumnClass::Secret
+            && ask.domain.may_look_up(&literal.column)
     })?;
     let text = approved.text();
     let nodes = airlock_gate::outline(text).ok()?;
@@ -264,7 +263,7 @@ fn suspects<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Vec<&'a ComparedLitera
         .iter()
         .filter(|literal| {
             column(ask, literal).is_some_and(|column| column.family == TypeFamily::Text)
-                && ask.domain.class(&literal.column) != ColumnClass::Secret
+                && ask.domain.may_look_up(&literal.column)
         })
         .filter_map(|literal| rank(literal).map(|rank| (rank, literal)))
         .collect();

@@ -58,6 +58,11 @@ fn withheld(domain: &Domain, column: &ColumnRef) -> Option<&'static str> {
     if exposure.row_security(column) {
         return Some("rows of this table are hidden by a policy");
     }
+    if exposure.is_closed(&column.table) {
+        return Some(
+            "a column whose class the pack names is gone, and it may be in this table by another name",
+        );
+    }
     match exposure.class(column) {
         ColumnClass::Personal => Some("it tells something about a person"),
         ColumnClass::Secret => Some("it is secret"),

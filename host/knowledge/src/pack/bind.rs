@@ -1,13 +1,13 @@
 //! A pack against the catalogue: every name found or reported, every SQL text before the gate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use airlock_types::catalogue::{Relation, TypeFamily};
 use airlock_types::{Catalogue, ColumnRef, TableRef};
 
 use super::joins::JoinSide;
-use super::notes::{Covers, TableNote};
+use super::notes::{ColumnNote, Covers, TableNote};
 use super::reference::{ColumnName, TableName};
 use super::report::{Findings, Located, PackReport, Spot, suggest};
 use super::settings::{PackScope, shown};
@@ -127,7 +127,7 @@ impl Pack {
         for check in self.evaluation.iter().filter_map(|case| case.check_sql.as_ref()) {
             sql.statement("check_sql", check);
         }
-        let bound = BoundPack {
+        let mut bound = BoundPack {
             notes,
             terms: self.glossary.iter().map(|term| binder.term(term, &sql)).collect(),
             joins: self.joins.iter().filter_map(|join| binder.join(join)).collect(),
@@ -135,6 +135,7 @@ impl Pack {
             entities: binder.entities(),
             exposure,
         };
+        binder.close(&mut bound);
         (bound, findings.into_report())
     }
 }
@@ -316,6 +317,50 @@ impl Binder<'_> {
             );
         }
         Some(column)
+    }
+
+    /// Closes every table that may hold what the pack classed and that is not found by its name any more. A pack is put in
+    /// use when it holds in every part, so what it names was there then: of a table that is gone only one that the pack does
+    /// not name can be the new name. No snapshot is asked, which somebody may have accepted meanwhile.
+    fn close(&self, bound: &mut BoundPack) {
+        let mut seen = BTreeSet::new();
+        let mut gone = false;
+        for note in self.pack.notes.iter().filter(|note| note.columns.iter().any(ColumnNote::is_guarded)) {
+            let Some(relation) = self.find(&note.table.value) else {
+                gone = true;
+                continue;
+            };
+            let mut guarded = note.columns.iter().filter(|column| column.is_guarded());
+            if guarded.any(|column| relation.column(&column.column.value).is_none()) {
+                bound.exposure.close(&relation.table);
+            }
+            // Two notes that mean one table: the one that was left out meant another, which is gone.
+            if !seen.insert(&relation.table) {
+                bound.exposure.close(&relation.table);
+                gone = true;
+            }
+        }
+        if gone {
+            let named = self.named(bound);
+            for relation in self.catalogue.iter().filter(|relation| !named.contains(&relation.table)) {
+                bound.exposure.close(&relation.table);
+            }
+        }
+    }
+
+    /// The tables that the pack names and that are there.
+    fn named(&self, bound: &BoundPack) -> BTreeSet<TableRef> {
+        let only: &[Located<TableName>] = match &self.pack.settings.scope {
+            PackScope::Only(tables) => tables,
+            PackScope::Schemas(_) => &[],
+        };
+        let egress = &self.pack.settings.egress;
+        let shown = egress.samples.iter().chain(&egress.values).map(|column| &column.value.table);
+        let found = only.iter().map(|table| &table.value).chain(shown).filter_map(|name| self.find(name));
+        let metrics = bound.terms.iter().flat_map(|term| &term.metrics).map(|metric| &metric.table);
+        let joined = bound.joins.iter().flat_map(|join| [&join.from, &join.to]);
+        let written = bound.notes.keys().chain(metrics).chain(joined);
+        found.map(|relation| &relation.table).chain(written).cloned().collect()
     }
 
     fn term(&self, term: &Term, sql: &SqlCheck<'_>) -> BoundTerm {

@@ -48,6 +48,13 @@ pub struct ColumnNote {
     pub entity: Option<String>,
 }
 
+impl ColumnNote {
+    /// Whether people gave it a class that keeps its values from being shown.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.class.is_some_and(|class| class != ColumnClass::Plain)
+    }
+}
+
 /// A range of time, `[from, until)`. Dates are ISO 8601.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Covers {

@@ -4,7 +4,7 @@ use airlock_gate::canonical;
 use airlock_knowledge::ColumnClass;
 use airlock_knowledge::store::ExampleContent;
 use airlock_types::ask::AnswerKind;
-use airlock_types::{Answer, AskRequest, ContentHash, Outcome};
+use airlock_types::{Answer, AskRequest, ContentHash, Outcome, TableRef};
 use thiserror::Error;
 
 use super::is_agent;
@@ -31,6 +31,9 @@ pub enum Unfit {
     /// It touches what nobody may learn.
     #[error("its SQL touches the {0} column {1}")]
     Guarded(&'static str, String),
+    /// It reads what may hold a column whose class is lost.
+    #[error("its SQL reads {0}, which may hold a column whose class was lost with its name")]
+    Unclassed(TableRef),
     /// The domain changed meanwhile.
     #[error("the gate refuses its SQL now: {0}")]
     Refused(String),
@@ -57,6 +60,10 @@ pub(super) fn example(
             _ => continue,
         };
         return Err(Unfit::Guarded(class, column.to_string()));
+    }
+    let exposure = domain.knowledge().exposure();
+    if let Some(table) = approved.facts().tables.iter().find(|table| exposure.is_closed(table)) {
+        return Err(Unfit::Unclassed(table.clone()));
     }
     let same = canonical(sql).map(ContentHash::of).ok();
     if domain.pack_examples().any(|example| canonical(&example.sql).map(ContentHash::of).ok() == same) {
