@@ -16,6 +16,22 @@ const OPENERS: &str = "\
     together total two under until up we what when where which while who with within without yes you \
     your";
 
+/// Adverbs that open a sentence and name nothing. They are listed because names end as they do: Italy, Emily, Kelly.
+const ADVERBS: &str = "\
+    accordingly actually additionally alternatively annually apparently approximately barely basically briefly certainly clearly \
+    closely collectively commonly comparatively consequently consistently conversely correspondingly currently daily \
+    directly early effectively entirely equally especially essentially evenly eventually evidently exactly exclusively \
+    explicitly fairly finally firstly formerly frequently fully generally globally gradually hardly historically hourly \
+    implicitly importantly increasingly indirectly individually initially interestingly internally jointly largely lastly \
+    lately likely locally mainly marginally merely monthly mostly namely nationally naturally nearly nominally normally \
+    notably obviously occasionally officially oppositely originally overwhelmingly partially particularly partly \
+    possibly potentially practically precisely predominantly presumably previously primarily principally probably \
+    proportionally purely quarterly rarely really recently regionally regularly relatively remarkably respectively \
+    roughly secondly seemingly separately sequentially shortly significantly similarly simply simultaneously slightly \
+    solely specifically steadily strictly strikingly strongly subsequently substantially suddenly supposedly \
+    surprisingly technically temporarily thirdly totally traditionally truly typically ultimately unfortunately \
+    uniformly unsurprisingly unusually usually virtually weekly yearly";
+
 /// Words that say how often one amount is in another without a digit.
 const MULTIPLES: &str =
     "double doubled dozen dozens half halved majority quadruple thrice triple tripled twice";
@@ -34,7 +50,8 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
         let before = text.get(..word.span.start)?.trim_end();
         let capital = written.starts_with(char::is_uppercase);
         let month = MONTHS.iter().any(|month| month.eq_ignore_ascii_case(plain));
-        let plain_opener = || opens(before) && !month && (is_one_of(OPENERS, plain) || plain.ends_with("ly"));
+        let plain_opener =
+            || opens(before) && !month && (is_one_of(OPENERS, plain) || is_one_of(ADVERBS, plain));
         let quoted = before.len() + 1 >= word.span.start && before.ends_with(['"', '“', '‘']);
         let named = (capital && !plain_opener()) || quoted || is_one_of(MULTIPLES, plain);
         let of_a_date = || capital && months.iter().any(|month| month.starts_with(plain) && plain.len() > 2);
@@ -42,17 +59,20 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
     })
 }
 
-/// The months, in lower case, of the dates that stand in the rows, the question, the query and what was assumed. A range that
-/// ends before the first of a month ends in the month before.
+/// The months, in lower case, of the dates that stand in the rows, the question, the query and what was assumed, written to
+/// the day or to the month. A range that ends before the first of a month ends in the month before.
 fn months(input: &AnswerInput) -> Vec<String> {
     let texts = input.rows.iter().flatten().flatten().chain(&input.sql).chain(&input.assumptions);
     let mut numbers: Vec<u8> = Vec::new();
     for text in texts.chain([&input.question]) {
-        let dates = text.split(|c: char| !c.is_ascii_digit() && c != '-').filter_map(Date::parse);
-        for date in dates {
-            numbers.push(date.month());
-            if date.day() == 1 {
-                numbers.push(if date.month() == 1 { 12 } else { date.month() - 1 });
+        for written in text.split(|c: char| !c.is_ascii_digit() && c != '-') {
+            if let Some(date) = Date::parse(written) {
+                numbers.push(date.month());
+                if date.day() == 1 {
+                    numbers.push(if date.month() == 1 { 12 } else { date.month() - 1 });
+                }
+            } else if let Some(first) = Date::parse(&format!("{written}-01")) {
+                numbers.push(first.month());
             }
         }
     }
@@ -124,12 +144,28 @@ mod tests {
             ("Acme Traders leads with 1,200.", Some("Acme")),
             ("Acme leads. Navkar follows.", Some("Acme")),
             ("Notably, Navkar leads.", None),
+            ("Italy leads with 1,200.", Some("Italy")),
+            ("Navkar leads. Emily follows.", Some("Emily")),
+            ("Kelly Traders leads.", Some("Kelly")),
             ("In May Navkar led.", Some("May")),
             ("July was led by Navkar.", Some("July")),
             ("In March Navkar led.", None),
             ("Navkar sold twice as much as Shree Steel.", Some("twice")),
             ("1. Navkar Traders\n2. Shree Steel", None),
             ("no names at all", None),
+        ] {
+            assert_eq!(untraced(text, &data).as_deref(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_month_is_traced_to_a_date_that_is_written_to_the_month() {
+        let rows: &[&[Option<&str>]] = &[&[Some("2026-03"), Some("1200")]];
+        let data = input("Which period was best?", &[("period", "text"), ("revenue", "numeric")], rows);
+        for (text, want) in [
+            ("The best was March 2026 with 1,200.", None),
+            ("March 2026 was best.", None),
+            ("The best was February 2026 with 1,200.", Some("February")),
         ] {
             assert_eq!(untraced(text, &data).as_deref(), want, "{text}");
         }

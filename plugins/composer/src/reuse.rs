@@ -69,10 +69,16 @@ fn moving(found: &Found) -> bool {
         .any(|word| word.len() == 4 && word.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// True for a text whose times move with the day by themselves.
+/// True for a text whose times move with the day by themselves, and all of them: beside a day or a year that is written
+/// down, half of the text would stay behind.
 fn tells_from_today(sql: &str) -> bool {
     let lower = sql.to_lowercase();
-    ["current_date", "current_timestamp", "now()"].iter().any(|word| lower.contains(word))
+    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let dated = words.any(|word| {
+        let digits = matches!(word.len(), 4 | 8) && word.bytes().all(|byte| byte.is_ascii_digit());
+        digits && (word.starts_with("19") || word.starts_with("20"))
+    });
+    !dated && ["current_date", "current_timestamp", "now()"].iter().any(|word| lower.contains(word))
 }
 
 /// The example with the values of the question, when nothing else differs and each value stands in its SQL just once, or in
@@ -90,11 +96,13 @@ fn bound(host: &impl Host, example: &Example, known: &[Piece], asked: &[Piece]) 
             (Piece::Word(a), Piece::Word(b)) if a == b => words += 1,
             (a, b) if a == b => {}
             (Piece::Number(a), Piece::Number(b)) => sql = once(&sql, a, b, false)?,
-            (Piece::Quoted(a), Piece::Quoted(b)) => sql = compared(host, &sql, a, b)?,
-            (Piece::Value(columns, a), Piece::Value(others, b))
-                if columns.iter().any(|column| others.contains(column)) =>
-            {
-                sql = compared(host, &sql, a, b)?;
+            (Piece::Quoted(a), Piece::Quoted(b)) => sql = compared(host, &sql, (a, b), |_| true)?,
+            (Piece::Value(columns, a), Piece::Value(others, b)) => {
+                let shared = |column: &ColumnRef| columns.contains(column) && others.contains(column);
+                if !columns.iter().any(shared) {
+                    return None;
+                }
+                sql = compared(host, &sql, (a, b), shared)?;
             }
             (Piece::Time(a, _), Piece::Time(b, _)) => {
                 sql = moved(&sql, a, b)?;
@@ -145,25 +153,36 @@ fn shown(piece: &Piece) -> &str {
     }
 }
 
-/// The text with another value in the place of one that it compares a column with, inside a pattern too.
-fn compared(host: &impl Host, sql: &str, old: &str, new: &str) -> Option<String> {
+/// The text with another value in the place of one that it compares a column with, inside a pattern too. The column is one
+/// that may hold both values; where nobody says what is compared, the value stands in the text once.
+fn compared(
+    host: &impl Host,
+    sql: &str,
+    (old, new): (&str, &str),
+    may_hold: impl Fn(&ColumnRef) -> bool,
+) -> Option<String> {
     let (before, after) = (print::text(old), print::text(new));
-    if let Some(text) = once(sql, &before, &after, true) {
-        return Some(text);
-    }
     let facts = host.check(sql).ok()?;
+    if facts.literals.is_empty() {
+        return once(sql, &before, &after, true);
+    }
     let bare = |literal: &str| literal.trim_matches('%').to_lowercase();
     let mut places: Vec<_> =
         facts.literals.iter().filter(|place| bare(&place.literal) == old.to_lowercase()).collect();
     let column = &places.first()?.column;
-    if places.iter().any(|place| place.column != *column) {
+    if !may_hold(column) || places.iter().any(|place| place.column != *column) {
         return None;
     }
     let (old, new) = (before.get(1..before.len() - 1)?, after.get(1..after.len() - 1)?);
     places.sort_by_key(|place| std::cmp::Reverse(place.start));
+    places.dedup_by_key(|place| place.start);
     let mut text = sql.to_owned();
     for place in places {
         let written = text.get(place.start as usize..place.end as usize)?.to_owned();
+        if written == before {
+            text.replace_range(place.start as usize..place.end as usize, &after);
+            continue;
+        }
         let from = written.to_ascii_lowercase().find(&old.to_ascii_lowercase())?;
         let (lead, rest) = (written.get(..from)?, written.get(from + old.len()..)?);
         // What is compared in small letters stays in small letters.

@@ -97,7 +97,7 @@ fn step(
     strategy: &Strategy,
 ) -> Option<(String, String, String)> {
     let case = Case::new(host, input, failure);
-    strategy.edits.propose(&case).into_iter().find_map(|proposal| {
+    strategy.edits.propose(&case).find_map(|proposal| {
         let sql = edit::apply(&failure.sql, proposal.edits)?;
         let fresh = !offered_before(&sql, &input.attempts) && !same_text(&sql, &input.failure.sql);
         // A join that became `a.x = a.x` joins nothing any more.

@@ -10,11 +10,13 @@ use crate::contract::repair::RepairStep;
 use crate::prompt::cut;
 
 /// Bytes of a name.
-const NAME: usize = 256;
+pub const NAME: usize = 256;
 /// Bytes of a sentence.
-const SENTENCE: usize = 2_048;
+pub const SENTENCE: usize = 2_048;
 /// Bytes of a longer text.
-const TEXT: usize = 8_192;
+pub const TEXT: usize = 8_192;
+/// Characters of an answer.
+pub const ANSWER_CHARS: usize = 2_000;
 
 /// A step whose words are cut to the contract's bounds. [`export!`](crate::export) does it to whatever a stage returns.
 pub trait Fit {
@@ -39,10 +41,8 @@ impl Fit for Plan {
         words(&mut self.keywords);
         self.steps.iter_mut().chain(&mut self.assumptions).for_each(sentence);
         self.measures.iter_mut().for_each(|measure| name(&mut measure.target));
-        for filter in &mut self.filters {
-            name(&mut filter.target);
-            filter.values.iter_mut().for_each(name);
-        }
+        // A value that is cut selects other rows.
+        self.filters.iter_mut().for_each(|filter| name(&mut filter.target));
         self.time.iter_mut().for_each(|range| name(&mut range.label));
         self.grouping.iter_mut().for_each(|group| name(&mut group.target));
         self.order.iter_mut().for_each(|order| name(&mut order.target));
@@ -111,10 +111,8 @@ impl Fit for RepairStep {
 
 impl Fit for AnswerStep {
     fn fit(&mut self) {
-        /// Characters of an answer.
-        const ANSWER: usize = 2_000;
         if let Self::Done(answer) = self
-            && let Some((end, _)) = answer.text.char_indices().nth(ANSWER)
+            && let Some((end, _)) = answer.text.char_indices().nth(ANSWER_CHARS)
         {
             answer.text.truncate(end);
         }
@@ -134,6 +132,29 @@ mod tests {
     use super::*;
     use crate::contract::generator::{Draft, Refusal};
     use crate::contract::linker::NoMatch;
+    use crate::contract::planner::Filter;
+
+    #[test]
+    fn what_selects_rows_is_not_cut() {
+        let long = "x".repeat(300);
+        let filter = Filter { target: long.clone(), operator: "=".into(), values: vec![long.clone()] };
+        let mut plan = Plan {
+            intent: "data".into(),
+            steps: Vec::new(),
+            keywords: vec![long.clone()],
+            measures: Vec::new(),
+            filters: vec![filter],
+            time: Vec::new(),
+            grouping: Vec::new(),
+            order: Vec::new(),
+            limit: None,
+            assumptions: Vec::new(),
+            attributes: Vec::new(),
+        };
+        plan.fit();
+        assert_eq!(plan.filters[0].values, [long]);
+        assert_eq!((plan.filters[0].target.len(), plan.keywords.len()), (NAME, 0));
+    }
 
     #[test]
     fn words_are_cut_and_sql_is_not() {

@@ -27,7 +27,7 @@ pub mod contract;
 pub mod entity;
 mod export;
 pub mod failure;
-mod fit;
+pub mod fit;
 mod guest;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod harness;

@@ -1,11 +1,12 @@
 //! A column that is not where the query looks: quoted texts, output aliases, wrong qualifiers, near names.
 
+use std::iter;
 use std::ops::Range;
 
 use airlock_plugin_sdk::{Host, words};
 
 use super::grouping::output;
-use super::{functions, keywords, left_out, repeated, tables};
+use super::{Proposals, functions, keywords, left_out, repeated, tables};
 use crate::block::{Block, Clause, blocks};
 use crate::case::{Case, Proposal, Reference, Relation};
 use crate::edit::{Edit, apply};
@@ -13,8 +14,8 @@ use crate::near::{believable, nearest};
 use crate::tokens::{Kind, Tokens, identifier, inside, literal};
 
 /// Edits for an unknown column, the surest first.
-pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
-    let Some(reference) = case.reference() else { return Vec::new() };
+pub fn propose<'c>(case: &'c Case<'_, impl Host>) -> Proposals<'c> {
+    let Some(reference) = case.reference() else { return Box::new(iter::empty()) };
     let at = reference.range.start;
     let block = match reference.qualifier.and_then(|index| case.tokens.name(index)) {
         // A qualifier that nothing in scope has is what is wrong, whatever column stands behind it.
@@ -24,11 +25,11 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
         },
         None => match case.block(at) {
             Some(block) => block,
-            None => return Vec::new(),
+            None => return Box::new(iter::empty()),
         },
     };
     let relations = case.relations(&block);
-    [
+    let here = [
         functions::with_unit(case, &reference),
         keywords::distinct(case, &reference),
         quoted_text(case, &reference),
@@ -36,9 +37,8 @@ pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
     ]
     .into_iter()
     .flatten()
-    .chain(other_name(case, &block, &relations, &reference))
-    .chain(left_out::column(case, &block, at))
-    .collect()
+    .chain(other_name(case, &block, &relations, &reference));
+    Box::new(here.chain(iter::once_with(move || left_out::column(case, &block, at)).flatten()))
 }
 
 /// The very column of another table, or else one of another name: a name that exists is no misspelt one.

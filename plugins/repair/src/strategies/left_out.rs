@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
 use airlock_plugin_sdk::words::{identifier_words, same, words};
+use airlock_plugin_sdk::{Host, TableRef};
 
 use super::grouping::is_aggregate;
 use crate::block::{Block, Clause, Source, blocks, with_names};
@@ -101,11 +101,19 @@ fn joined(case: &Case<'_, impl Host>, block: &Block, wanted: &Wanted, levels: &[
     // What a subquery gives is not in the catalogue: where only columns tell the table, it may be that.
     let unknown = relations.iter().any(|relation| relation.detail.is_none());
     let levels = levels.iter().copied().filter(|level| !unknown || *level != Named::Not);
-    let search =
-        Search { case, block, relations: &relations, place: Place::of(case, block, wanted)?, wanted };
+    let place = Place::of(case, block, wanted)?;
+    let at = block.range.start;
+    let around = blocks(tokens).into_iter().filter(|block| block.range.contains(&at));
+    let mut read: Vec<TableDetail> = Vec::new();
+    for detail in around.flat_map(|block| case.relations(&block)).filter_map(|relation| relation.detail) {
+        if read.iter().all(|known| known.summary.table != detail.summary.table) {
+            read.push(detail);
+        }
+    }
+    let search = Search { case, block, relations: &relations, read, place, wanted };
     let way = search.way(levels)?;
     let keyword = search.keyword(&way)?;
-    let name = written(&way.table);
+    let name = written(&way.table.summary.table, false);
     let alias = wanted.qualifier.as_ref().filter(|alias| **alias != way.table.summary.table.name);
     let alias = alias.map(|alias| format!(" AS {}", identifier(alias))).unwrap_or_default();
     let own = wanted.qualifier.as_deref().unwrap_or(&way.table.summary.table.name);
@@ -177,6 +185,8 @@ struct Search<'r, 'a, H> {
     case: &'r Case<'a, H>,
     block: &'r Block,
     relations: &'r [Relation],
+    /// What the block and those around it read, each once.
+    read: Vec<TableDetail>,
     place: Place,
     wanted: &'r Wanted,
 }
@@ -189,7 +199,9 @@ impl<'r, H: Host> Search<'r, '_, H> {
         for level in levels {
             let here = |table: &&TableDetail| level == Named::Not || named(table, qualifier) == level;
             // The name may mean what is read already.
-            if level != Named::Not && fitting.iter().filter(here).any(|table| self.reads(table)) {
+            if level != Named::Not
+                && fitting.iter().filter(here).any(|table| self.reads(&table.summary.table))
+            {
                 return None;
             }
             let ways: Vec<Way<'r>> = fitting.iter().filter(here).flat_map(|table| self.ways(table)).collect();
@@ -215,28 +227,38 @@ impl<'r, H: Host> Search<'r, '_, H> {
         None
     }
 
-    /// Tables in use that have every column that is wanted.
+    /// Tables in use that have every column that is wanted, of those that may be meant: what is read, what a verified join of
+    /// it leads to, and what is called like the qualifier. To describe the whole catalogue costs more than a call may.
     fn fitting(&self) -> Vec<TableDetail> {
         let host = self.case.host;
-        let listed = host.tables().into_iter().filter_map(|summary| host.describe(&summary.table));
+        let details = self.relations.iter().filter_map(|relation| relation.detail.as_ref());
+        let joins = details.flat_map(|detail| &detail.joins).filter(|join| join.verified);
+        let mut listed: Vec<TableRef> = Vec::new();
+        let called = host.tables().into_iter().map(|summary| summary.table).filter(|table| {
+            self.wanted.qualifier.as_ref().is_some_and(|name| table.name.to_lowercase() == *name)
+        });
+        for table in joins.flat_map(|join| [join.from.clone(), join.to.clone()]).chain(called) {
+            if !listed.contains(&table) && !self.reads(&table) {
+                listed.push(table);
+            }
+        }
+        let described = listed.iter().filter_map(|table| host.describe(table));
         let has_all = |detail: &TableDetail| {
             let has = |name: &String| detail.columns.iter().any(|column| column.name == *name);
             self.wanted.columns.iter().all(has)
         };
-        listed.filter(|detail| detail.in_use && has_all(detail)).collect()
+        let all = self.read.iter().cloned().chain(described);
+        all.filter(|detail| detail.in_use && has_all(detail)).collect()
     }
 
     /// Whether the block, or one around it, reads the table.
-    fn reads(&self, table: &TableDetail) -> bool {
-        let at = self.block.range.start;
-        let around = blocks(&self.case.tokens).into_iter().filter(|block| block.range.contains(&at));
-        let mut read = around.flat_map(|block| self.case.relations(&block));
-        read.any(|relation| relation.detail.is_some_and(|detail| detail.summary.table == table.summary.table))
+    fn reads(&self, table: &TableRef) -> bool {
+        self.read.iter().any(|read| read.summary.table == *table)
     }
 
     /// The verified joins by which a table can be had. One that is read already is had by a key that is not yet compared.
     fn ways(&self, table: &TableDetail) -> Vec<Way<'r>> {
-        let again = self.reads(table);
+        let again = self.reads(&table.summary.table);
         let mut ways = Vec::new();
         for to in self.relations.iter().filter(|relation| self.place.reaches(&relation.source)) {
             let own = to.detail.as_ref().is_some_and(|detail| detail.summary.table == table.summary.table);
@@ -299,11 +321,12 @@ impl<'r, H: Host> Search<'r, '_, H> {
         if nulls.iter().any(|place| self.never_null(way, **place)) {
             return self.place.before.is_none().then_some("LEFT JOIN");
         }
-        if one && !way.join.optional {
-            return Some("JOIN");
-        }
         let from = self.block.clause(Clause::From)?;
         let left = from.clone().any(|at| tokens.is(at, "LEFT"));
+        // Every row has its partner. What a LEFT JOIN fills up with NULL has none, and stays.
+        if one && !way.join.optional {
+            return Some(if left { "LEFT JOIN" } else { "JOIN" });
+        }
         let coalesced = self.wanted.places.iter().any(|place| {
             let open = (self.block.range.start..*place).rev().find(|at| {
                 tokens.kind(*at) == Some(Kind::Open)
@@ -364,9 +387,9 @@ fn connects(join: &Join, table: &TableDetail, to: &Relation) -> bool {
     (join.from == *this && join.to == *other) || (join.to == *this && join.from == *other)
 }
 
-fn written(table: &TableDetail) -> String {
-    let table = &table.summary.table;
-    if table.schema == "public" {
+/// A table as SQL names it. What is in `public` needs no schema, but where one was written.
+pub(super) fn written(table: &TableRef, with_schema: bool) -> String {
+    if table.schema == "public" && !with_schema {
         identifier(&table.name)
     } else {
         format!("{}.{}", identifier(&table.schema), identifier(&table.name))

@@ -22,6 +22,9 @@ use crate::case::{Case, Proposal};
 
 pub use advice::scope_in_words;
 
+/// Edits, the best first. What costs look-ups is found only when those before it were not it.
+pub type Proposals<'c> = Box<dyn Iterator<Item = Proposal> + 'c>;
+
 /// A family of edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edits {
@@ -239,12 +242,12 @@ pub fn strategy(error_type: &str) -> Option<&'static Strategy> {
 
 impl Edits {
     /// Edits that may repair the case, the best first.
-    pub fn propose(self, case: &Case<'_, impl Host>) -> Vec<Proposal> {
-        match self {
+    pub fn propose<'c>(self, case: &'c Case<'_, impl Host>) -> Proposals<'c> {
+        let proposals = match self {
+            Self::Columns => return columns::propose(case),
+            Self::Tables => return tables::propose(case),
             Self::None => Vec::new(),
             Self::Syntax => syntax::propose(case),
-            Self::Columns => columns::propose(case),
-            Self::Tables => tables::propose(case),
             Self::Ambiguous => ambiguous::propose(case),
             Self::Functions => functions::propose(case),
             Self::Types => types::propose(case),
@@ -254,6 +257,7 @@ impl Edits {
             Self::OneOfMany => filters::one_of_many(case).into_iter().collect(),
             Self::Division => arithmetic::propose(case),
             Self::Spelling => spelling::propose(case),
-        }
+        };
+        Box::new(proposals.into_iter())
     }
 }

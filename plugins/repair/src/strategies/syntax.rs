@@ -45,7 +45,7 @@ fn reserved_table(case: &Case<'_, impl Host>) -> Vec<Proposal> {
         .filter(|place| tokens.kind(*place) == Some(Kind::Word))
         .and_then(|place| place.checked_sub(1));
     if read.is_some_and(|before| tokens.is_any(before, &["FROM", "JOIN"])) {
-        tables::propose(case)
+        tables::propose(case).collect()
     } else {
         Vec::new()
     }

@@ -1,8 +1,10 @@
 //! A relation or an alias that is not there.
 
+use std::iter;
+
 use airlock_plugin_sdk::{Host, TableRef, words};
 
-use super::left_out;
+use super::{Proposals, left_out};
 use crate::block::{Block, Source, blocks};
 use crate::case::{Case, Proposal};
 use crate::edit::Edit;
@@ -13,16 +15,18 @@ use crate::tokens::identifier;
 const NEAR: u32 = 5;
 
 /// Edits for an unknown table.
-pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
-    let Some(index) = place(case) else { return Vec::new() };
-    let Some(block) = case.block(index) else { return Vec::new() };
+pub fn propose<'c>(case: &'c Case<'_, impl Host>) -> Proposals<'c> {
+    let Some(index) = place(case) else { return Box::new(iter::empty()) };
+    let Some(block) = case.block(index) else { return Box::new(iter::empty()) };
     let sources = block.sources(&case.tokens);
     let source = sources.iter().find(|source| source.name.as_ref().is_some_and(|name| name.contains(&index)));
-    let proposals = match source {
-        Some(source) => [relation(case, source), None],
-        None => [qualifier(case, &block, &sources, index), left_out::qualifier(case, index)],
-    };
-    proposals.into_iter().flatten().collect()
+    match source {
+        Some(source) => Box::new(relation(case, source).into_iter()),
+        None => {
+            let near = qualifier(case, &block, &sources, index).into_iter();
+            Box::new(near.chain(iter::once_with(move || left_out::qualifier(case, index)).flatten()))
+        }
+    }
 }
 
 /// The token the failure speaks of.
@@ -57,11 +61,7 @@ fn relation(case: &Case<'_, impl Host>, source: &Source) -> Option<Proposal> {
         return None;
     }
     let before = case.tokens.slice(source.name.as_ref()?);
-    let with = if found.schema == "public" && source.schema.is_none() {
-        identifier(&found.name)
-    } else {
-        format!("{}.{}", identifier(&found.schema), identifier(&found.name))
-    };
+    let with = left_out::written(&found, source.schema.is_some());
     // Who has a name wrong has it wrong wherever it is read.
     let mut edits = Vec::new();
     for other in blocks(&case.tokens) {

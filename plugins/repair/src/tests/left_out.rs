@@ -1,9 +1,17 @@
 //! Tables that a query speaks of and does not read.
 
-use airlock_plugin_sdk::contract::catalog::Join;
-use airlock_plugin_sdk::harness::{Recorded, table, table_ref};
+use std::cell::Cell;
 
-use super::{input, rewritten, shop};
+use airlock_plugin_sdk::contract::catalog::{Join, TableDetail, TableSummary};
+use airlock_plugin_sdk::contract::log::Level;
+use airlock_plugin_sdk::contract::retrieval::{
+    ColumnHit, Example, Lesson, Passage, TableHit, Term, ValueHit,
+};
+use airlock_plugin_sdk::contract::sql::{Facts, Node};
+use airlock_plugin_sdk::harness::{Recorded, table, table_ref};
+use airlock_plugin_sdk::{Attribute, TableRef};
+
+use super::*;
 
 fn join(from: &str, column: &str, to: &str, key: &str, verified: bool) -> Join {
     Join {
@@ -37,6 +45,71 @@ fn host() -> Recorded {
         .join_as(Join { optional: true, ..join("visits", "visitor", "customers", "cust_id", true) })
         .join("visits.guide", "people.person_id")
         .join_as(join("ratings", "rated", "products", "prod_id", false))
+}
+
+/// A host that counts how often a table is described.
+struct Counted {
+    host: Recorded,
+    described: Cell<usize>,
+}
+
+impl Host for Counted {
+    fn describe(&self, table: &TableRef) -> Option<TableDetail> {
+        self.described.set(self.described.get() + 1);
+        self.host.describe(table)
+    }
+
+    fn tables(&self) -> Vec<TableSummary> {
+        self.host.tables()
+    }
+
+    fn join_path(&self, from: &TableRef, to: &TableRef, max_hops: u32) -> Vec<Join> {
+        self.host.join_path(from, to, max_hops)
+    }
+
+    fn server_version(&self) -> u32 {
+        self.host.server_version()
+    }
+
+    fn near_tables(&self, query: &str, k: u32) -> Vec<TableHit> {
+        self.host.near_tables(query, k)
+    }
+
+    fn near_columns(&self, query: &str, k: u32) -> Vec<ColumnHit> {
+        self.host.near_columns(query, k)
+    }
+
+    fn near_values(&self, query: &str, k: u32) -> Vec<ValueHit> {
+        self.host.near_values(query, k)
+    }
+
+    fn near_examples(&self, query: &str, k: u32) -> Vec<Example> {
+        self.host.near_examples(query, k)
+    }
+
+    fn near_lessons(&self, query: &str, k: u32) -> Vec<Lesson> {
+        self.host.near_lessons(query, k)
+    }
+
+    fn near_terms(&self, query: &str, k: u32) -> Vec<Term> {
+        self.host.near_terms(query, k)
+    }
+
+    fn near_passages(&self, query: &str, k: u32) -> Vec<Passage> {
+        self.host.near_passages(query, k)
+    }
+
+    fn check(&self, text: &str) -> Result<Facts, Rejection> {
+        self.host.check(text)
+    }
+
+    fn outline(&self, text: &str) -> Result<Vec<Node>, Rejection> {
+        self.host.outline(text)
+    }
+
+    fn log(&self, level: Level, message: &str, fields: &[Attribute]) {
+        self.host.log(level, message, fields);
+    }
 }
 
 fn table_of(error_type: &str, cases: &[(&str, Option<&str>)]) {
@@ -110,6 +183,59 @@ fn the_table_a_qualifier_means_is_joined_where_there_is_one_way() {
             ),
         ],
     );
+}
+
+#[test]
+fn rows_that_a_left_join_keeps_are_kept_by_what_is_joined_behind_it() {
+    let host = host()
+        .table(table("staff").columns(&[("staff_id", "bigint"), ("badge", "text")]))
+        .join("bills.staff_id", "staff.staff_id");
+    for (from, want) in [
+        (
+            "customers c LEFT JOIN bills b ON b.cust_id = c.cust_id",
+            "customers c LEFT JOIN bills b ON b.cust_id = c.cust_id LEFT JOIN staff AS s ON b.staff_id = s.staff_id",
+        ),
+        (
+            "customers c JOIN bills b ON b.cust_id = c.cust_id",
+            "customers c JOIN bills b ON b.cust_id = c.cust_id JOIN staff AS s ON b.staff_id = s.staff_id",
+        ),
+    ] {
+        let failed =
+            input("unknown_table", "it is not in FROM", &format!("SELECT c.name, >s.badge FROM {from}"));
+        let want = format!("SELECT c.name, s.badge FROM {want}");
+        assert_eq!(rewritten(&host, &failed), Some(want), "{from}");
+    }
+}
+
+#[test]
+fn a_large_catalogue_costs_no_more_look_ups_than_a_small_one() {
+    let large = (0..500).fold(host(), |host, number| {
+        host.table(table(&format!("spare_{number}")).columns(&[("city", "text"), ("spare_id", "bigint")]))
+    });
+    for (error_type, marked, want) in [
+        (
+            "unknown_table",
+            "SELECT >t2.city FROM bills AS t1",
+            Some("SELECT t2.city FROM bills AS t1 JOIN customers AS t2 ON t1.cust_id = t2.cust_id"),
+        ),
+        ("unknown_table", "SELECT >nobody.city FROM bills AS t1", None),
+        (
+            "unknown_column",
+            "SELECT bill_id, >city FROM bills",
+            Some("SELECT bill_id, city FROM bills JOIN customers ON bills.cust_id = customers.cust_id"),
+        ),
+    ] {
+        let failed = input(error_type, "it is not in FROM", marked);
+        let look_ups = |host: Recorded| {
+            let counted = Counted { host, described: Cell::new(0) };
+            let end =
+                drive([], |exchanges| EditThenAsk::run(&counted, failed.clone(), exchanges)).end.unwrap();
+            let sql = if let RepairStep::Rewrite(rewrite) = end { Some(rewrite.sql) } else { None };
+            assert_eq!(sql.as_deref(), want, "{marked}");
+            counted.described.get()
+        };
+        assert_eq!(look_ups(large.clone()), look_ups(host()), "{marked}");
+    }
 }
 
 #[test]

@@ -151,7 +151,7 @@ pub fn defined(text: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::contract::retrieval::Lesson;
-    use crate::harness::Recorded;
+    use crate::harness::{Recorded, table, table_ref};
 
     fn host(texts: &[&str]) -> Recorded {
         let mut host = Recorded::new();
@@ -181,5 +181,27 @@ mod tests {
         assert_eq!(taught.used("SELECT sum(b.total) FROM shop.bills AS b").len(), 1);
         assert!(taught.used("SELECT 1").is_empty());
         assert!(Taught::new(&host, "sum of bills by shop").is_silent());
+    }
+
+    #[test]
+    fn two_lessons_teach_two_keys_of_the_same_tables() {
+        let taught = [
+            "Each row of `bills` belongs to one of `staff` by `bills.cashier = staff.id`.",
+            "Each row of `bills` belongs to one of `staff` by `bills.packer = staff.id`.",
+        ];
+        let host = host(&taught)
+            .table(table("bills").columns(&[
+                ("cashier", "bigint"),
+                ("packer", "bigint"),
+                ("driver", "bigint"),
+            ]))
+            .table(table("staff").columns(&[("id", "bigint")]))
+            .join("bills.driver", "staff.id");
+        let keys = |question: &str| -> Vec<String> {
+            let detail = Taught::new(&host, question).describe(&table_ref("bills")).unwrap();
+            detail.joins.into_iter().flat_map(|join| join.from_columns).collect()
+        };
+        assert_eq!(keys("rows of bills by staff"), ["cashier", "packer"], "the key nobody speaks of is left");
+        assert_eq!(keys("rows of bills by staff and driver"), ["driver", "cashier", "packer"]);
     }
 }

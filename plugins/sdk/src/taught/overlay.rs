@@ -119,19 +119,24 @@ impl<H: Host> Host for Taught<'_, H> {
 
     fn describe(&self, table: &TableRef) -> Option<TableDetail> {
         let mut detail = self.host.describe(table)?;
-        for join in self.joins(table) {
-            let same = |known: &Join| {
-                (&known.from, &known.to, &known.from_columns) == (&join.from, &join.to, &join.from_columns)
-            };
-            match detail.joins.iter_mut().find(|known| same(known)) {
+        let taught = self.joins(table);
+        let same = |known: &Join, join: &Join| {
+            (&known.from, &known.to, &known.from_columns) == (&join.from, &join.to, &join.from_columns)
+        };
+        for join in &taught {
+            match detail.joins.iter_mut().find(|known| same(known, join)) {
                 Some(known) => {
                     known.verified = true;
                     known.many_to_one = true;
                 }
                 None => detail.joins.push(join.clone()),
             }
-            detail.joins.retain(|other| !self.is_left(other, &join));
         }
+        // What one lesson teaches, another one does not take away.
+        detail.joins.retain(|other| {
+            taught.iter().any(|join| same(other, join))
+                || !taught.iter().any(|join| self.is_left(other, join))
+        });
         for rule in self.rules() {
             if let Rule::Means(phrase, sql) = rule
                 && is_name(sql)
