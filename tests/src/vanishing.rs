@@ -5,10 +5,14 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::{Airlock, Host, NOW, Said, ScriptedModel};
+use crate::waiting::eventually_every;
+use crate::{Airlock, Host, NOW, Said, ScriptedModel, eventually};
 
 /// What every one of them asks.
 pub const QUESTION: &str = "How many customers bought how many bills of how many items?";
+
+/// Connections of the host, which are as many statements as it runs at once.
+pub const CONNECTIONS: usize = 4;
 
 /// Minutes of work for PostgreSQL, which looks often whether it should stop.
 const SLOW: &str = "SELECT count(*) FROM bill_items a CROSS JOIN bill_items b CROSS JOIN bill_items c";
@@ -31,12 +35,14 @@ pub fn host(airlock: &Airlock, model: &ScriptedModel) -> Host {
         );
         config.insert("models".to_owned(), models.parse::<toml::Table>().unwrap().into());
         for (_, source) in config["sources"].as_table_mut().unwrap().iter_mut() {
-            source.as_table_mut().unwrap().insert("statement_timeout_ms".to_owned(), 600_000.into());
+            let source = source.as_table_mut().unwrap();
+            source.insert("statement_timeout_ms".to_owned(), 600_000.into());
+            source.insert("connections".to_owned(), i64::try_from(CONNECTIONS).unwrap().into());
         }
     })
 }
 
-/// That many clients ask; they vanish when their statements run. Gives how many ran, and how long PostgreSQL worked on.
+/// That many clients ask; they vanish when as many statements run as the host runs at once. Gives how many ran, and how long PostgreSQL worked on.
 pub async fn vanish(airlock: &Airlock, host: &Host, clients: usize) -> (usize, Duration) {
     let address = host.url.trim_start_matches("http://");
     let body = serde_json::json!({"question": QUESTION, "now": NOW}).to_string();
@@ -50,21 +56,18 @@ pub async fn vanish(airlock: &Airlock, host: &Host, clients: usize) -> (usize, D
         stream.write_all(request.as_bytes()).await.unwrap();
         streams.push(stream);
     }
-    let running = until(|| Some(airlock.reading().len()).filter(|running| *running > 0)).await;
+    let running = eventually("a statement runs on every connection", async || {
+        let running = airlock.reading().len();
+        if running == CONNECTIONS { Ok(running) } else { Err(running) }
+    })
+    .await;
     drop(streams);
     let gone = Instant::now();
-    until(|| airlock.reading().is_empty().then_some(())).await;
+    // How long that takes is measured.
+    eventually_every(Duration::from_millis(10), "every statement ends", async || {
+        let running = airlock.reading().len();
+        if running == 0 { Ok(()) } else { Err(running) }
+    })
+    .await;
     (running, gone.elapsed())
-}
-
-/// Looks until it is there, for two minutes: far more than it takes, and far less than the statements would.
-async fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(120), "it did not come about");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }

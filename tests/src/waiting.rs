@@ -13,14 +13,23 @@ pub const PATIENCE: Duration = Duration::from_secs(240);
 pub const REQUEST: Duration = Duration::from_secs(300);
 
 /// Looks again and again until there is what is wanted; what was seen instead is told when it never is.
-pub async fn eventually<T, S: Display>(what: &str, mut look: impl AsyncFnMut() -> Result<T, S>) -> T {
+pub async fn eventually<T, S: Display>(what: &str, look: impl AsyncFnMut() -> Result<T, S>) -> T {
+    eventually_every(Duration::from_millis(50), what, look).await
+}
+
+/// The same with this pause between two looks, for whoever measures.
+pub async fn eventually_every<T, S: Display>(
+    pause: Duration,
+    what: &str,
+    mut look: impl AsyncFnMut() -> Result<T, S>,
+) -> T {
     let begun = Instant::now();
     loop {
         match look().await {
             Ok(found) => return found,
             Err(seen) => assert!(begun.elapsed() < PATIENCE, "not after {PATIENCE:?}: {what}: {seen}"),
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(pause).await;
     }
 }
 

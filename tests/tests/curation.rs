@@ -24,9 +24,9 @@ impl Person {
         Self { url: airlock.url.clone(), key: None, client: reqwest::Client::new() }
     }
 
-    /// Somebody with a key of these scopes.
-    fn with(airlock: &Airlock, name: &str, scopes: &str) -> Self {
-        let made = lines(airlock, &["key", "create", name, "--scope", scopes, "--json"]).1;
+    /// Somebody with a key of these scopes, and what else it is for.
+    fn with(airlock: &Airlock, name: &str, scopes: &[&str]) -> Self {
+        let made = lines(airlock, &[&["key", "create", name, "--json", "--scope"], scopes].concat()).1;
         Self { key: Some(made[0]["key"].as_str().unwrap().to_owned()), ..Self::local(airlock) }
     }
 
@@ -90,10 +90,10 @@ async fn people_decide_by_scope_and_by_hash_and_two_at_once_are_told() {
     let airlock = Airlock::demo().await;
     let local = Person::local(&airlock);
     let (author, curator, admin, asker) = (
-        Person::with(&airlock, "ana", "read,examples:author"),
-        Person::with(&airlock, "carl", "read,curate"),
-        Person::with(&airlock, "ada", "admin"),
-        Person::with(&airlock, "app", "ask,feedback,read"),
+        Person::with(&airlock, "ana", &["read,examples:author"]),
+        Person::with(&airlock, "carl", &["read,curate"]),
+        Person::with(&airlock, "ada", &["admin"]),
+        Person::with(&airlock, "app", &["ask,feedback,read"]),
     );
     let (_, answer) = airlock.ask(CUSTOMERS).await;
     let ask = answer["ask_id"].as_str().unwrap();
@@ -174,7 +174,7 @@ async fn people_decide_by_scope_and_by_hash_and_two_at_once_are_told() {
 #[tokio::test]
 async fn what_the_gate_or_the_schema_does_not_bear_is_refused_and_lists_have_pages() {
     let airlock = Airlock::demo().await;
-    let curator = Person::with(&airlock, "carl", "read,curate,examples:author");
+    let curator = Person::with(&airlock, "carl", &["read,curate,examples:author"]);
     let rules = airlock.data.path().join("rules.md");
     std::fs::write(
         &rules,
@@ -257,7 +257,7 @@ async fn what_the_gate_or_the_schema_does_not_bear_is_refused_and_lists_have_pag
 #[tokio::test]
 async fn what_does_not_help_leaves_service_and_a_snapshot_brings_it_back() {
     let airlock = Airlock::demo().await;
-    let curator = Person::with(&airlock, "carl", "read,curate,examples:author,feedback");
+    let curator = Person::with(&airlock, "carl", &["read,curate,examples:author,feedback"]);
     let sql = "SELECT count(*) AS loyal FROM customers WHERE cust_id < 5";
     let (_, made) = curator.post("/api/examples", json!({"question": LOYAL, "sql": sql})).await;
     let id = made["curated"].as_str().unwrap();
@@ -327,7 +327,7 @@ async fn what_does_not_help_leaves_service_and_a_snapshot_brings_it_back() {
 #[tokio::test]
 async fn a_schema_that_loses_something_takes_along_what_names_it() {
     let airlock = Airlock::demo().await;
-    let curator = Person::with(&airlock, "carl", "read,curate,examples:author");
+    let curator = Person::with(&airlock, "carl", &["read,curate,examples:author"]);
     let postgres = PrivatePostgres::join(airlock.data.path()).await.unwrap();
     let owner = postgres.connect("hardware_shop").await.unwrap();
     owner
@@ -384,8 +384,8 @@ async fn components_are_swapped_over_http_by_operators_alone() {
     std::fs::write(airlock.data.path().join("grants.toml"), grant).unwrap();
     let (local, curator, operator) = (
         Person::local(&airlock),
-        Person::with(&airlock, "carl", "read,curate"),
-        Person::with(&airlock, "olga", "operate"),
+        Person::with(&airlock, "carl", &["read,curate"]),
+        Person::with(&airlock, "olga", &["operate"]),
     );
     let swap = json!({"stage": "planner", "component": "planner-2.wasm"});
     for nobody in [&local, &curator] {
@@ -432,4 +432,21 @@ async fn components_are_swapped_over_http_by_operators_alone() {
         (&json!("swapped"), &Value::Null),
         "{page}"
     );
+
+    // Who operates one domain is told nothing of another, nor of the files of the host.
+    let here = json!({"stage": "planner", "component": "planner-2.wasm", "domain": "hardware-shop"});
+    let (status, said) = operator.post("/api/plugins/swap", here).await;
+    assert_eq!(status, 200, "{said}");
+    for (domain, serves) in [("hardware-shop", true), ("elsewhere", false)] {
+        let bound = Person::with(&airlock, domain, &["operate", "--domain", domain]);
+        let (status, listed) = bound.get("/api/plugins").await;
+        assert_eq!((status, &listed["files"]), (200, &json!([])), "{listed}");
+        assert_eq!(listed.to_string().contains("planner-2"), serves, "{listed}");
+        assert!(listed.to_string().contains("linker"), "what serves everybody serves it, too: {listed}");
+        let (_, page) = bound.get("/api/plugins/history").await;
+        assert_eq!(page.to_string().contains("hardware-shop"), serves, "{page}");
+        assert_eq!(page["items"].as_array().map(Vec::len), Some(if serves { 3 } else { 2 }), "{page}");
+    }
+    let (_, listed) = operator.get("/api/plugins").await;
+    assert!(listed["files"].to_string().contains("planner-2.wasm"), "{listed}");
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, Host, Said, ScriptedModel, workspace};
+use airlock_tests::{Airlock, Host, Said, ScriptedModel, eventually, workspace};
 use serde_json::Value;
 
 fn lines(output: &Output) -> Vec<Value> {
@@ -77,17 +77,12 @@ async fn a_host_tells_of_drift_and_starts_over_it() {
     assert!(!told["changes"].to_string().contains("UPI"), "{told}");
 
     // The host that runs knows it although nobody asked.
-    let health = {
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-        loop {
-            let health = airlock.get("/api/health").await.1;
-            if health["drift"][0]["lost"]["problems"].as_array().is_some_and(|lost| !lost.is_empty()) {
-                break health;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{health}");
-            tokio::time::sleep(Duration::from_millis(500)).await;
-        }
-    };
+    let health = eventually("the host knows what its pack lost", async || {
+        let health = airlock.get("/api/health").await.1;
+        let lost = health["drift"][0]["lost"]["problems"].as_array().is_some_and(|lost| !lost.is_empty());
+        if lost { Ok(health) } else { Err(health) }
+    })
+    .await;
     assert!(health["drift"][0]["changes"].to_string().contains("stock_adjustments"), "{health}");
     assert_eq!(airlock.get("/readyz").await.0, 200);
 
@@ -99,10 +94,8 @@ async fn a_host_tells_of_drift_and_starts_over_it() {
     assert_eq!(answer["outcome"], "answered", "{answer}");
     assert!(!answer["warnings"].to_string().contains("stock_adjustments"), "{answer}");
     let (_, refused) = second.ask("What is the weather on the moon?").await;
-    assert_ne!(refused["outcome"], "answered", "{refused}");
-    if matches!(refused["outcome"].as_str(), Some("refused" | "gave_up")) {
-        assert!(refused["warnings"].to_string().contains("stock_adjustments is gone"), "{refused}");
-    }
+    assert_eq!(refused["outcome"], "refused", "{refused}");
+    assert!(refused["warnings"].to_string().contains("stock_adjustments is gone"), "{refused}");
 
     // Commands go on as well, with a warning for each part that is left out.
     let context =

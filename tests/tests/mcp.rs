@@ -194,9 +194,15 @@ async fn a_statement_ends_with_its_client() {
         match ending {
             "stdin" => drop(session.to.take()),
             "TERM" => signal(session.child.id(), "TERM"),
-            _ => session.send(
-                &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}),
-            ),
+            _ => {
+                // A second request with its id would take it out of the reach of what cancels it.
+                let twice = session.say(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#);
+                assert_eq!((&twice["id"], &twice["error"]["code"]), (&json!(7), &json!(-32600)), "{twice}");
+                let cancelled = json!({"requestId": 7});
+                session.send(
+                    &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}),
+                );
+            }
         }
         until(0, ending).await;
     }

@@ -4,10 +4,9 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use airlock_tests::laboratory::{Laboratory, Place, Served};
-use airlock_tests::{Airlock, Said, ScriptedModel, binary, signal};
+use airlock_tests::{Airlock, Said, ScriptedModel, binary, eventually, signal};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
@@ -125,6 +124,17 @@ async fn an_agent_does_over_http_what_its_key_may_and_nothing_else() {
     let (failed, text, _) = agent.call("run_query", json!({"sql": "DELETE FROM bills"})).await;
     assert!(failed && text.contains("not-a-query"), "{text}");
 
+    // An answer is judged by whoever got it, and is not there for others.
+    let (judge, _) = key(&config, &["--scope", "feedback"]);
+    let (curator, _) = key(&config, &["--scope", "feedback,curate"]);
+    let verdict = json!({"ask_id": answer["ask_id"], "verdict": "right"});
+    for (whose, may) in [(&judge, false), (&all, true), (&curator, true)] {
+        let judging = Agent::begin(&airlock.url, Some(whose)).await;
+        let (failed, text, said) = judging.call("feedback", verdict.clone()).await;
+        assert_eq!((failed, said["feedback"].is_string()), (!may, may), "{text}");
+        assert!(may || text.contains("unknown-ask"), "{text}");
+    }
+
     // What goes on is told on the stream of the call.
     let call = json!({"name": "ask", "arguments": {"question": "How many customers do we have?"},
         "_meta": {"progressToken": "p"}});
@@ -232,13 +242,11 @@ async fn a_call_ends_when_nobody_waits_for_it_and_no_agent_takes_every_connectio
     let until = async |count: i64, what: &str| {
         let query = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%n a, n b, n c, n d%'
             AND pid <> pg_backend_pid()";
-        for _ in 0..600 {
-            if admin.query_one(query, &[]).await.unwrap().get::<_, i64>(0) == count {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{what}");
+        eventually(what, async || {
+            let running = admin.query_one(query, &[]).await.unwrap().get::<_, i64>(0);
+            if running == count { Ok(()) } else { Err(running) }
+        })
+        .await;
     };
     let scopes = ["--scope", "query,read"];
     let (first, id) = key(&laboratory.config(), &scopes);
@@ -247,9 +255,13 @@ async fn a_call_ends_when_nobody_waits_for_it_and_no_agent_takes_every_connectio
     for ending in ["cancelled", "gone", "deleted"] {
         let agent = Agent::begin(&served.url, Some(&first)).await;
         let response = agent.leave(7, SLOW).await;
-        until(1, "it never began").await;
+        until(1, "it begins").await;
         match ending {
             "cancelled" => {
+                // A second call with the same id would take the first out of the reach of what cancels it.
+                let twice = agent.leave(7, SLOW).await;
+                assert_eq!(twice.status(), 400);
+                assert_eq!(reply(twice).await["error"]["code"], -32600);
                 let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
                 assert_eq!(agent.post(&cancel).send().await.unwrap().status(), 202);
             }
@@ -265,11 +277,11 @@ async fn a_call_ends_when_nobody_waits_for_it_and_no_agent_takes_every_connectio
     for id in 0..5 {
         left.push(agent.leave(id, SLOW).await);
     }
-    until(2, "two did not run").await;
+    until(2, "two run").await;
     let other = Agent::begin(&served.url, Some(&second)).await;
     let (_, _, rows) = other.call("run_query", json!({"sql": "SELECT count(*) FROM n"})).await;
     assert_eq!(rows["rows"], json!([[7]]), "{rows}");
-    until(2, "a third runs").await;
+    until(2, "no third runs").await;
 
     // A key that is taken back takes its calls with it.
     let revoked = Command::new(binary())
@@ -279,13 +291,13 @@ async fn a_call_ends_when_nobody_waits_for_it_and_no_agent_takes_every_connectio
         .output()
         .unwrap();
     assert!(revoked.status.success(), "{}", String::from_utf8_lossy(&revoked.stderr));
-    until(0, "they ran on").await;
+    until(0, "they end with their key").await;
     drop(left);
 
     // A server that stops leaves nothing behind.
     let agent = Agent::begin(&served.url, None).await;
     let _left = agent.leave(1, SLOW).await;
-    until(1, "it never began").await;
+    until(1, "it begins").await;
     signal(served.process(), "TERM");
-    until(0, "it ran on after the server").await;
+    until(0, "it ends with the server").await;
 }

@@ -1,6 +1,7 @@
 //! What every surface of a running server works with: the host, its store, the operators' desk, the configuration.
 
 pub mod describe;
+pub mod judging;
 pub mod reach;
 pub mod records;
 

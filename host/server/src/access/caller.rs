@@ -79,6 +79,11 @@ impl Caller {
         !self.domains.is_empty()
     }
 
+    /// Whether row policies decide what they see: what others asked, and what became of it, may tell of other rows.
+    pub const fn is_bound_to_rows(&self) -> bool {
+        self.asker.identity.is_some()
+    }
+
     /// Whether a domain is theirs to see.
     pub fn sees(&self, domain: &DomainName) -> bool {
         self.domains.is_empty() || self.domains.contains(domain)

@@ -60,6 +60,14 @@ impl Item {
         }
     }
 
+    /// Whether somebody proposed it: what speaks for such an item, and what it says, may be what others asked.
+    pub const fn was_proposed(&self) -> bool {
+        match self {
+            Self::Candidate(_) => true,
+            Self::Curated(item) => item.candidate.is_some(),
+        }
+    }
+
     /// The word of the state it is in.
     pub const fn state(&self) -> &'static str {
         match self {

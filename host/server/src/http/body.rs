@@ -2,16 +2,23 @@
 
 use std::fmt;
 
-use axum::body::Bytes;
+use axum::body::{Body as RawBody, Bytes};
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Request};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::problem::Problem;
+
+/// Bytes that are taken of a body that nobody reads.
+const DRAINED: usize = 1024 * 1024;
 
 /// The fields of a request's body.
 pub struct Body<T>(pub T);
@@ -57,8 +64,39 @@ pub(super) fn not_json() -> Problem {
     Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", detail)
 }
 
+/// A request's body as it came, under the limit that every body has: that stands in the other parts.
+pub(super) async fn whole(parts: &Parts, body: RawBody) -> Result<Bytes, Problem> {
+    Bytes::from_request(Request::from_parts(parts.clone(), body), &()).await.map_err(unread)
+}
+
+/// Refuses a body that is said to be larger than one may be before any of it is read.
+pub(super) async fn declared(request: Request, next: Next) -> Response {
+    let declared =
+        request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if declared.is_none_or(|length: u64| length <= super::BODY_LIMIT as u64) {
+        return next.run(request).await;
+    }
+    // A client that waits to be told to send sends nothing; one that sends already reads its answer only when something is
+    // taken of what it sent.
+    if !request.headers().contains_key(EXPECT) {
+        tokio::spawn(drain(request.into_body()));
+    }
+    Problem::too_large(super::BODY_LIMIT).into_response()
+}
+
+async fn drain(body: RawBody) {
+    let mut pieces = body.into_data_stream();
+    let mut left = DRAINED;
+    while let Some(Ok(piece)) = pieces.next().await {
+        left = left.saturating_sub(piece.len());
+        if left == 0 {
+            break;
+        }
+    }
+}
+
 /// A body that did not arrive whole.
-pub(super) fn unread(rejection: BytesRejection) -> Problem {
+fn unread(rejection: BytesRejection) -> Problem {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(super::BODY_LIMIT),
         _ => Problem::new(

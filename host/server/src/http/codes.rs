@@ -109,7 +109,11 @@ pub(super) const CODES: &[Code] = &[
         "405",
         "The path is there and does not take this method. The header `allow` says which it takes.",
     ),
-    code("missing-scope", "403", "The key does not have the scope that this needs. `detail` names it."),
+    code(
+        "missing-scope",
+        "403",
+        "The key does not have the scope that this needs, or is bound to some domains where only one that is bound to none will do. `detail` says which.",
+    ),
     code(
         "model-unavailable",
         "503",

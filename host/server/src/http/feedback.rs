@@ -1,8 +1,5 @@
 //! `POST /api/feedback`: what somebody thinks of an answer. It is recorded, and proposes; it decides nothing.
 
-use std::time::{Duration, Instant};
-
-use airlock_knowledge::store::{AskedRow, Store, StoreError};
 use airlock_pipeline::learning::{FeedbackError, Judgement};
 use airlock_types::AskId;
 use axum::Json;
@@ -15,12 +12,8 @@ use super::body::Body;
 use super::knowledge::store;
 use super::problem::Problem;
 use crate::access::{Caller, Scope};
-use crate::service::Service;
+use crate::service::{Service, judging};
 
-/// How long an ask that ended this moment is looked for: it is logged beside its answer.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// So often.
-const EVERY: Duration = Duration::from_millis(150);
 /// Characters of a note.
 const NOTE: usize = 2_000;
 /// Characters of SQL.
@@ -68,10 +61,10 @@ pub struct Recorded {
 pub async fn feedback(
     State(service): State<Service>,
     caller: Caller,
-    Body(judging): Body<Judging>,
+    Body(said): Body<Judging>,
 ) -> Result<Json<Recorded>, Problem> {
     caller.may(Scope::Feedback)?;
-    for (field, text, most) in [("note", &judging.note, NOTE), ("sql", &judging.sql, SQL)] {
+    for (field, text, most) in [("note", &said.note, NOTE), ("sql", &said.sql, SQL)] {
         if text.as_ref().is_some_and(|text| text.chars().count() > most) {
             return Err(Problem::of_field(field, format!("{field}: it has at most {most} characters.")));
         }
@@ -80,21 +73,16 @@ pub async fn feedback(
         }
     }
     let store = store(&service)?;
-    let report = store.report();
-    let asked = written(judging.ask_id, || report.asked(judging.ask_id)).await?;
-    let asked = match asked {
-        Some(asked) if theirs(&caller, store, &asked, judging.ask_id).await? => asked,
-        _ => {
-            let detail = "There is no such ask of yours in the log: it was never finished, is too old, or somebody else's.";
-            return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-ask", detail));
-        }
+    let Some(asked) = judging::judged(&caller, store, said.ask_id).await? else {
+        let detail = "There is no such ask of yours in the log: it was never finished, is too old, or somebody else's.";
+        return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-ask", detail));
     };
     let domain = service.host.domain(Some(&asked.domain))?;
     let judgement = Judgement {
-        ask: judging.ask_id,
-        right: judging.verdict == Verdict::Right,
-        sql: judging.sql,
-        note: judging.note,
+        ask: said.ask_id,
+        right: said.verdict == Verdict::Right,
+        sql: said.sql,
+        note: said.note,
         who: Some(caller.name.clone()),
     };
     let handles = (&store.log(), &store.distill());
@@ -110,33 +98,4 @@ pub async fn feedback(
         Err(error @ FeedbackError::NothingToJudge(_)) => Err(Problem::of_field("verdict", error)),
         Err(error) => Err(Problem::of_field("sql", error)),
     }
-}
-
-/// What is written of an ask; of a young one it may still be on its way.
-async fn written<T, R>(ask: AskId, read: impl Fn() -> R) -> Result<Option<T>, Problem>
-where
-    R: Future<Output = Result<Option<T>, StoreError>>,
-{
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let found = read().await?;
-        let young = ask.age().is_some_and(|age| age < Duration::from_secs(60));
-        if found.is_some() || !young || Instant::now() > until {
-            return Ok(found);
-        }
-        tokio::time::sleep(EVERY).await;
-    }
-}
-
-/// Whether an ask is one that the caller may judge: everybody without a key is one person, and nobody with one.
-async fn theirs(caller: &Caller, store: &Store, asked: &AskedRow, ask: AskId) -> Result<bool, Problem> {
-    if !caller.sees(&asked.domain) {
-        return Ok(false);
-    }
-    if caller.has(Scope::Curate) {
-        return Ok(true);
-    }
-    let (ops, owner) = (store.ops(), caller.asker.owner.as_deref());
-    let turn = written(ask, || ops.turn(&asked.domain, owner, ask)).await?;
-    Ok(turn.is_some())
 }

@@ -18,13 +18,14 @@ use super::names::{Names, is_of_page};
 use super::pace::Paces;
 use super::problem::{About, Problem, ProblemCode};
 use super::request;
-use crate::access::{Away, Caller, Credential, Holder, Ring, Token};
+use crate::access::{Away, Caller, Credential, Holder, NOBODY, Refusals, Ring, Token, Visit};
 use crate::config::server::AccessSettings;
 
 /// The header that carries what a session's forms must carry.
 pub const CSRF: &str = "x-csrf-token";
-/// Headers by which a proxy says that it brings somebody else's request, beside all that begin as [`FORWARDED`].
-const PROXIED: [&str; 14] = [
+/// How the headers begin by which a proxy says that it brings somebody else's request. A name as a whole is its own
+/// beginning.
+const PROXIED: [&str; 24] = [
     "cdn-loop",
     "cf-connecting-ip",
     "cf-ray",
@@ -32,17 +33,32 @@ const PROXIED: [&str; 14] = [
     "fastly-client-ip",
     "fly-client-ip",
     "forwarded",
+    "remote-user",
+    "tailscale-",
     "true-client-ip",
     "via",
+    "x-amz",
+    "x-appengine-",
+    "x-azure-",
     "x-client-ip",
     "x-cluster-client-ip",
+    "x-envoy-",
+    "x-forwarded",
     "x-original-forwarded-for",
     "x-original-host",
+    "x-originating-ip",
+    "x-proxyuser-ip",
     "x-real-ip",
+    "x-remote-",
 ];
-const FORWARDED: &str = "x-forwarded-";
 /// Characters of a path in the log.
 const PATH: usize = 200;
+
+/// Refusals beside those that are one by their status.
+const REFUSALS: [&str; 5] =
+    [HEADER_TWICE, "too-many-sessions", "unknown-ask", "unknown-domain", "unknown-session"];
+const HEADER_TWICE: &str = "header-twice";
+const SESSION_ENDED: &str = "session-ended";
 
 /// What is served to anybody: it says nothing of any domain.
 const OPEN: [&str; 7] = ["/", "/livez", "/readyz", "/docs", "/problems", "/api/openapi.json", "/favicon.ico"];
@@ -58,6 +74,7 @@ struct Frame {
     names: Names,
     ring: Ring,
     paces: Paces,
+    refusals: Refusals,
     /// Whether somebody without a key is let in, as somebody on this machine.
     keyless: bool,
     /// Whether every request must name this server: nobody on loopback needs a key, so a page must not come in by another
@@ -84,13 +101,13 @@ struct Entry {
     who: String,
     session: Option<Token>,
     shown: Option<Credential>,
-    /// Whether the browser holds a cookie that opens nothing any more.
-    stale: bool,
+    /// What is to be said of the browser's cookie, where it opens nothing any more.
+    stale: Option<Problem>,
 }
 
 impl Entry {
     fn nobody() -> Self {
-        Self { caller: None, who: "nobody".to_owned(), session: None, shown: None, stale: false }
+        Self { caller: None, who: NOBODY.to_owned(), session: None, shown: None, stale: None }
     }
 }
 
@@ -101,6 +118,7 @@ impl Door {
             names: Names::of(address, &settings.names),
             ring: Ring::new(ops),
             paces: Paces::new(settings.limits),
+            refusals: Refusals::default(),
             keyless: settings.keyless(address),
             own_name_only: AccessSettings::own_name_only(address),
             secure: settings.tls.is_some() || settings.behind_tls_proxy,
@@ -119,8 +137,8 @@ impl Door {
     }
 
     /// Whether a request that a browser may send by itself is one of this server's own pages.
-    fn is_own(&self, headers: &HeaderMap) -> bool {
-        self.0.names.allow(headers)
+    fn is_own(&self, request: &Parts) -> bool {
+        self.0.names.allow(&request.uri, &request.headers)
     }
 
     /// Where a request comes from: what the proxy in front says, or else the other end of the connection.
@@ -146,9 +164,15 @@ impl Door {
                 too_many("too many keys of this address are not known here: wait before the next", wait)
             })?;
         }
+        let before = ring.seen(credential);
         match ring.holder(credential).await {
             Ok(Some(holder)) => Ok(holder),
-            Ok(None) => Err(refused(credential).about(ring.formerly(credential).await)),
+            Ok(None) => {
+                // The store forgets a session together with its key; this host may remember whose it was.
+                let remembered = || before.map(|holder| format!("{}, ended", named(&holder)));
+                let formerly = ring.formerly(credential).await.or_else(remembered);
+                Err(refused(credential).about(formerly))
+            }
             Err(Away) => Err(Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "keys-unavailable",
@@ -170,7 +194,7 @@ impl Door {
                 return Err(twice(&name).about(self.seen(headers)));
             }
         }
-        if self.0.own_name_only && !self.is_own(headers) {
+        if self.0.own_name_only && !self.is_own(request) {
             return Err(foreign().about(self.seen(headers)));
         }
         if OPEN.contains(&path) || OPEN_BELOW.iter().any(|below| path.starts_with(below)) {
@@ -192,7 +216,7 @@ impl Door {
                 too_many("this caller asks too often", wait).about(Some(entry.who.clone()))
             })?;
         } else if path != SESSION {
-            return Err(key_needed(entry.stale));
+            return Err(entry.stale.unwrap_or_else(key_needed));
         }
         Ok(entry)
     }
@@ -214,16 +238,17 @@ impl Door {
             Held::Session(token) => match self.holder(&Credential::Session(token.clone()), from).await {
                 Ok(holder) => return self.admit_session(request, &holder, token),
                 Err(problem) if problem.status() != StatusCode::UNAUTHORIZED => return Err(problem),
-                Err(_) => true,
+                // It says, for the log, whose session it was.
+                Err(ended) => Some(ended),
             },
-            Held::Nonsense => true,
-            Held::Nothing => false,
+            Held::Nonsense => Some(session_ended()),
+            Held::Nothing => None,
         };
-        if request.uri.path() == SESSION && !self.is_own(headers) {
+        if request.uri.path() == SESSION && !self.is_own(request) {
             return Err(foreign());
         }
         // Whoever believes to be signed in must not become somebody else without a word, even where nobody needs a key.
-        if stale || !self.0.keyless || is_proxied(headers) {
+        if stale.is_some() || !self.0.keyless || is_proxied(headers) {
             return Ok(Entry { stale, ..Entry::nobody() });
         }
         let surface = if is_of_page(headers) { Surface::Page } else { Surface::Http };
@@ -234,7 +259,7 @@ impl Door {
     /// A request by a session. A browser sends the cookie by itself, so what changes something needs the word as well.
     fn admit_session(&self, request: &Parts, holder: &Holder, token: Token) -> Result<Entry, Problem> {
         let headers = &request.headers;
-        if !self.is_own(headers) {
+        if !self.is_own(request) {
             return Err(foreign().about(Some(named(holder))));
         }
         let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(&request.method);
@@ -264,24 +289,26 @@ impl Door {
 
 /// Lets a request in as somebody, or turns it away.
 pub async fn check(State(door): State<Door>, request: Request, next: Next) -> Response {
-    let visit = Visit::of(&door, &request);
+    let mut visit = visit(&door, &request);
     let (head, body) = request.into_parts();
     let admitted = door.admit(&head).await;
     let mut request = Request::from_parts(head, body);
-    let (mut response, who, stale) = match admitted {
+    let (mut response, stale) = match admitted {
         Ok(Entry { caller, who, session, shown, stale }) => {
             let extensions = request.extensions_mut();
             caller.map(|caller| extensions.insert(caller));
             session.map(|token| extensions.insert(OpenSession(token)));
             shown.map(|credential| extensions.insert(Shown(credential)));
-            (next.run(request).await, who, stale)
+            visit.who = who;
+            extensions.insert(visit.clone());
+            (next.run(request).await, stale.is_some())
         }
         Err(problem) => {
-            let stale = problem.code() == session_ended().code();
-            (problem.into_response(), "nobody".to_owned(), stale)
+            let stale = problem.code() == SESSION_ENDED;
+            (problem.into_response(), stale)
         }
     };
-    visit.tell(&who, &response);
+    tell(&visit, &response);
     if stale
         && !response.headers().contains_key(SET_COOKIE)
         && let Some(taken) = cookie::taken(door.is_secure())
@@ -291,44 +318,27 @@ pub async fn check(State(door): State<Door>, request: Request, next: Next) -> Re
     response
 }
 
-/// What a refusal's line in the log says of the request. Never the query or a header: a key may stand there.
-struct Visit {
-    from: Option<IpAddr>,
-    method: Method,
-    path: String,
+/// What the log says of a request that comes to this door.
+fn visit(door: &Door, request: &Request) -> Visit {
+    Visit {
+        who: NOBODY.to_owned(),
+        from: door.address(request.extensions().get::<Peer>().copied(), request.headers()),
+        method: Some(request.method().clone()),
+        path: request.uri().path().chars().take(PATH).collect(),
+        request_id: Some(request::current().to_string()),
+        refusals: door.0.refusals.clone(),
+    }
 }
 
-impl Visit {
-    fn of(door: &Door, request: &Request) -> Self {
-        Self {
-            from: door.address(request.extensions().get::<Peer>().copied(), request.headers()),
-            method: request.method().clone(),
-            path: request.uri().path().chars().take(PATH).collect(),
-        }
-    }
-
-    fn tell(&self, who: &str, response: &Response) {
-        let Some(ProblemCode(code)) = response.extensions().get() else { return };
-        let who = response.extensions().get().map_or(who, |About(name)| name.as_str());
-        let status = response.status();
-        let refused = matches!(
-            status,
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
-        );
-        if !refused && !matches!(*code, "unknown-domain" | "unknown-ask" | "unknown-session") {
-            return;
-        }
-        let Self { from, method, path } = self;
-        tracing::warn!(
-            who,
-            from = from.map(tracing::field::display),
-            %method,
-            path,
-            status = status.as_u16(),
-            code,
-            request_id = %request::current(),
-            "a request was refused"
-        );
+/// Tells of a response that is a refusal: because of who asks, or of how they come.
+fn tell(visit: &Visit, response: &Response) {
+    let Some(ProblemCode(code)) = response.extensions().get() else { return };
+    let status = response.status();
+    let refused =
+        matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS);
+    if refused || REFUSALS.contains(code) {
+        let who = response.extensions().get().map(|About(name)| name.as_str());
+        visit.refused(who, status.as_u16(), code);
     }
 }
 
@@ -368,13 +378,10 @@ fn refused(credential: &Credential) -> Problem {
 
 /// What a cookie gets that opens nothing any more.
 fn session_ended() -> Problem {
-    unauthorized("session-ended", "This session has ended: sign in again.")
+    unauthorized(SESSION_ENDED, "This session has ended: sign in again.")
 }
 
-fn key_needed(stale: bool) -> Problem {
-    if stale {
-        return session_ended();
-    }
+fn key_needed() -> Problem {
     unauthorized(
         "key-needed",
         "This server wants to know who asks: send `Authorization: Bearer KEY`, with a key that `airlock key create` made.",
@@ -386,14 +393,14 @@ fn unauthorized(code: &'static str, detail: &str) -> Problem {
 }
 
 fn is_proxied(headers: &HeaderMap) -> bool {
-    let is_of_proxy = |name: &str| name.starts_with(FORWARDED) || PROXIED.contains(&name);
+    let is_of_proxy = |name: &str| PROXIED.iter().any(|beginning| name.starts_with(beginning));
     headers.keys().any(|name| is_of_proxy(name.as_str()))
 }
 
 fn twice(name: &HeaderName) -> Problem {
     let detail =
         format!("The header {name} stands twice, and who reads only one of them may be deceived: send one.");
-    Problem::new(StatusCode::BAD_REQUEST, "header-twice", detail)
+    Problem::new(StatusCode::BAD_REQUEST, HEADER_TWICE, detail)
 }
 
 fn foreign() -> Problem {
@@ -426,7 +433,21 @@ mod tests {
             ("x-real-ip", true),
             ("CF-Connecting-IP", true),
             ("true-client-ip", true),
-            ("x-forwarded", false),
+            ("x-forwarded", true),
+            ("X-Envoy-External-Address", true),
+            ("X-ProxyUser-Ip", true),
+            ("X-Originating-IP", true),
+            ("X-Remote-IP", true),
+            ("X-Remote-Addr", true),
+            ("X-Azure-ClientIP", true),
+            ("X-Appengine-User-IP", true),
+            ("Tailscale-User-Login", true),
+            ("Remote-User", true),
+            ("X-Amz-Cf-Id", true),
+            ("X-Client-IP", true),
+            ("X-Cluster-Client-IP", true),
+            ("x-original-url", false),
+            ("user-agent", false),
             ("x-request-id", false),
             ("accept", false),
         ] {

@@ -82,20 +82,26 @@ pub async fn health(
     (if ok { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, Json(seen(report, &caller)))
 }
 
-/// What of a report a caller may see who is bound to some domains: what is of the host, and of those domains what names them.
-/// Checks, components and the log of asks are told of all domains at once, and so not at all.
-fn seen(mut report: Value, caller: &Caller) -> Value {
-    const OF_ALL: [&str; 7] = ["checks", "components", "quarantined", "schedule", "recall", "log", "trend"];
-    let Some(fields) = report.as_object_mut().filter(|_| caller.is_bound()) else { return report };
-    fields.retain(|name, _| !OF_ALL.contains(&name.as_str()));
-    for value in fields.values_mut() {
-        let Some(entries) = value.as_array_mut() else { continue };
-        entries.retain(|entry| {
-            let name = entry.get("domain").unwrap_or(entry).as_str();
-            name.and_then(|name| name.parse().ok()).is_none_or(|name| caller.sees(&name))
-        });
+/// What of a report a caller may see who is bound to some domains: what is of the host, and of those domains what names
+/// them. What is told of all domains at once, and whatever is in neither list, is not for them.
+fn seen(report: Value, caller: &Caller) -> Value {
+    const OF_HOST: [&str; 4] = ["ok", "version", "models", "embedder"];
+    const BY_DOMAIN: [&str; 3] = ["domains", "sources", "drift"];
+    let Value::Object(mut fields) = report else { return Value::Null };
+    if !caller.is_bound() {
+        return Value::Object(fields);
     }
-    report
+    fields.retain(|name, value| match value.as_array_mut().filter(|_| BY_DOMAIN.contains(&name.as_str())) {
+        Some(entries) => {
+            entries.retain(|entry| {
+                let name = entry.get("domain").unwrap_or(entry).as_str();
+                name.and_then(|name| name.parse().ok()).is_some_and(|name| caller.sees(&name))
+            });
+            true
+        }
+        None => OF_HOST.contains(&name.as_str()),
+    });
+    Value::Object(fields)
 }
 
 /// The roles that keys in force give to their holders. While the store cannot say, none are looked at: that it is away is a
@@ -134,6 +140,7 @@ mod tests {
             "ok": true, "version": "1", "domains": ["shop", "fleet"], "checks": [{"name": "fleet: reads"}],
             "sources": [{"domain": "shop", "orphans": 0}, {"domain": "fleet", "orphans": 0}],
             "models": [{"role": "fast", "model": "m"}], "components": [{"stage": "domain", "domains": "fleet"}],
+            "of_a_later_version": [{"domain": "shop", "beside": "fleet"}], "drift": "fleet is not a list",
         });
         assert_eq!(seen(report.clone(), &Caller::local(Surface::Http)), report);
         let shop = ["shop".parse().unwrap()].into();
@@ -141,6 +148,7 @@ mod tests {
         let told = seen(report, &bound);
         assert_eq!(told["domains"], json!(["shop"]));
         assert_eq!(told["models"][0]["role"], "fast");
+        assert_eq!(told["sources"], json!([{"domain": "shop", "orphans": 0}]));
         assert!(!told.to_string().contains("fleet"), "{told}");
     }
 }

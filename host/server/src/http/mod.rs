@@ -159,9 +159,11 @@ fn router(service: Service, door: guard::Door, mcp: mcp::Mcp) -> Router {
         .route("/page/{file}", get(page::file))
         .method_not_allowed_fallback(problem::method_not_allowed)
         .fallback(problem::not_found)
-        .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(axum::middleware::from_fn(telemetry::follow))
         .layer(axum::middleware::from_fn_with_state(once::Once::default(), once::once))
+        // Around everything that reads a body.
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(axum::middleware::from_fn(body::declared))
         .layer(axum::middleware::from_fn_with_state(door.clone(), guard::check))
         .layer(axum::middleware::from_fn(patience::whole_body))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIME))

@@ -4,8 +4,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderMap, Uri};
 
 use crate::config::server::is_loopback;
 
@@ -34,13 +34,15 @@ impl Names {
     }
 
     /// Whether a request is addressed to this server by a name of its own and, where a page sent it, by its own page.
-    pub fn allow(&self, headers: &HeaderMap) -> bool {
+    pub fn allow(&self, target: &Uri, headers: &HeaderMap) -> bool {
         let known = |name: &str| self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
         let mut hosts = headers.get_all(HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => host.to_str().ok(),
             _ => None,
         };
+        // A target in absolute form names a server beside the header, and whoever reads that one must find the same.
+        let named = target.authority().is_none_or(|authority| known(authority.as_str()));
         // Browsers say where a request comes from; a link to the page may be followed from anywhere.
         let foreign = headers.get(FETCH_SITE).is_some_and(|site| site == "cross-site")
             && headers.get(FETCH_MODE).is_none_or(|mode| mode != "navigate");
@@ -48,7 +50,7 @@ impl Names {
             let text = value.to_str().ok()?;
             text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))
         });
-        !foreign && host.is_some_and(known) && origin.is_none_or(|origin| origin.is_some_and(known))
+        !foreign && named && host.is_some_and(known) && origin.is_none_or(|origin| origin.is_some_and(known))
     }
 }
 
@@ -79,12 +81,12 @@ mod tests {
             headers.insert(HOST, "127.0.0.1:8080".parse().unwrap());
             headers.insert(FETCH_SITE, site.parse().unwrap());
             headers.insert(FETCH_MODE, mode.parse().unwrap());
-            assert_eq!(names.allow(&headers), want, "{site} {mode}");
+            assert_eq!(names.allow(&Uri::default(), &headers), want, "{site} {mode}");
         }
         let mut twice = HeaderMap::new();
         twice.append(HOST, "127.0.0.1:8080".parse().unwrap());
         twice.append(HOST, "evil.example".parse().unwrap());
-        assert!(!names.allow(&twice));
+        assert!(!names.allow(&Uri::default(), &twice));
     }
 
     #[test]
@@ -112,7 +114,25 @@ mod tests {
             if let Some(origin) = origin {
                 headers.insert(ORIGIN, origin.parse().unwrap());
             }
-            assert_eq!(names(address, &[configured]).allow(&headers), want, "{host:?} {origin:?}");
+            let allowed = names(address, &[configured]).allow(&Uri::default(), &headers);
+            assert_eq!(allowed, want, "{host:?} {origin:?}");
+        }
+    }
+    #[test]
+    fn a_target_that_names_another_server_is_foreign_whatever_the_header_says() {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, "127.0.0.1:8080".parse().unwrap());
+        for (target, want) in [
+            ("/api/me", true),
+            ("http://127.0.0.1:8080/api/me", true),
+            ("http://LOCALHOST:8080/api/me", true),
+            ("http://x.example/api/me", true),
+            ("http://evil.example/api/me", false),
+            ("http://127.0.0.1:8081/api/me", false),
+            ("http://me@127.0.0.1:8080/api/me", false),
+        ] {
+            let names = names("127.0.0.1:8080", &["x.example"]);
+            assert_eq!(names.allow(&target.parse().unwrap(), &headers), want, "{target}");
         }
     }
 }

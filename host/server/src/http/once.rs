@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use airlock_types::ContentHash;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
-use axum::extract::{FromRequest, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
@@ -209,7 +209,7 @@ async fn work_once(once: &Once, request: Request, next: Next) -> Result<Response
     let owner = caller.asker.owner.as_deref().unwrap_or_default();
     let id = ContentHash::of(format!("{owner}\n{}\n{key}", request.uri()));
     let (parts, body) = request.into_parts();
-    let bytes = read(body).await?;
+    let bytes = body::whole(&parts, body).await?;
     let hash = ContentHash::of([ContentHash::of(&accept).to_string().as_bytes(), &bytes].concat());
     let under_way = match once.begin(id, hash)? {
         Begun::Again(response) => return Ok(response),
@@ -229,11 +229,6 @@ async fn work_once(once: &Once, request: Request, next: Next) -> Result<Response
     headers.remove(SET_COOKIE);
     under_way.done(Kept { status: parts.status, headers, body: body.clone(), at: Instant::now() });
     Ok(Response::from_parts(parts, Body::from(body)))
-}
-
-async fn read(body: Body) -> Result<Bytes, Problem> {
-    // Under the limit that every body has.
-    Bytes::from_request(Request::new(body), &()).await.map_err(body::unread)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::time::Duration;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use crate::access::network;
 use crate::config::server::Limits;
 
 /// How often those who have been quiet are forgotten: once in so many requests.
@@ -64,17 +65,6 @@ impl Paces {
     /// How long to wait.
     pub fn stranger(&self, address: IpAddr) -> Result<(), Duration> {
         self.strangers.count(&network(address))
-    }
-}
-
-/// What one party has of addresses: of IPv6 it has a whole network.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
-        }
-        address => address,
     }
 }
 

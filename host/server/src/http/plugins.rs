@@ -19,8 +19,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::body::Body;
 use super::problem::Problem;
 use crate::access::{Caller, Scope};
-use crate::operator::{Cases, Reply, Request};
-use crate::plugins::read as read_history;
+use crate::operator::{Cases, Reply, Request, Status};
+use crate::plugins::{Entry, Event, read as read_history};
 use crate::service::Service;
 
 /// Entries of a page when nothing is said.
@@ -102,13 +102,63 @@ fn scope(caller: &Caller, domain: Option<DomainName>) -> Result<DomainScope, Pro
     }
 }
 
-/// The components in service, those in quarantine, those that run beside others, and the files that a swap can name.
+/// Whether what happens to a component that serves there is told to a caller.
+fn concerns(caller: &Caller, domains: &DomainScope) -> bool {
+    match domains {
+        DomainScope::Any => true,
+        DomainScope::Only(domain) => caller.sees(domain),
+    }
+}
+
+/// What of it a caller may see. A caller who is bound to some domains gets nothing of others, and of what serves all of them
+/// none of the words that may be about another: why it failed, and which results differ.
+fn seen(status: &mut Status, caller: &Caller) {
+    if !caller.is_bound() {
+        return;
+    }
+    for listed in &mut status.components {
+        listed.serves.retain(|serving| concerns(caller, &serving.domains));
+    }
+    status.components.retain(|listed| !listed.serves.is_empty());
+    status.quarantined.retain(|quarantined| concerns(caller, &quarantined.domains));
+    status.shadows.retain(|report| concerns(caller, &report.domains));
+    let quarantined = status.quarantined.iter_mut();
+    quarantined.filter(|one| one.domains == DomainScope::Any).for_each(|one| one.reason.clear());
+    let shadows = status.shadows.iter_mut();
+    shadows.filter(|one| one.domains == DomainScope::Any).for_each(|one| one.differences.clear());
+}
+
+/// The same of an entry of the history.
+fn seen_entry(entry: &mut Entry, caller: &Caller) {
+    if !caller.is_bound() || entry.domains != DomainScope::Any {
+        return;
+    }
+    match &mut entry.event {
+        Event::Swapped { verified: Some(verified), .. } | Event::Refused { verified, .. } => {
+            verified.regressions.clear();
+        }
+        Event::Quarantined { quarantined } => quarantined.reason.clear(),
+        Event::Shadowed { report } => report.differences.clear(),
+        Event::Swapped { verified: None, .. } | Event::RolledBack { .. } => {}
+    }
+}
+
+/// The components in service, those in quarantine, those that run beside others, and the files that a swap can name. Who is
+/// bound to some domains gets what serves there, and no files.
 #[utoipa::path(get, path = "/api/plugins", tag = "operators", responses((status = 200, body = Value)))]
 pub async fn list(State(service): State<Service>, caller: Caller) -> Result<Json<Value>, Problem> {
     caller.may(Scope::Operate)?;
-    let Json(mut status) = answer(service.desk.carry_out_for(Request::Status, caller.name).await)?;
+    let mut reply = service.desk.carry_out_for(Request::Status, caller.name.clone()).await;
+    if let Reply::Status(status) = &mut reply {
+        seen(status, &caller);
+    }
+    let Json(mut status) = answer(reply)?;
     let folder = service.config.components.clone();
-    let files = tokio::task::spawn_blocking(move || files(&folder)).await.unwrap_or_default();
+    let files = if caller.is_everywhere() {
+        tokio::task::spawn_blocking(move || files(&folder)).await.unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     if let Some(status) = status.as_object_mut() {
         status.insert("files".to_owned(), json!(files));
     }
@@ -157,10 +207,13 @@ pub async fn entries(
         .into_iter()
         .enumerate()
         .filter(|(at, entry)| {
-            before.is_none_or(|before| *at < before) && stage.is_none_or(|stage| entry.stage == stage)
+            before.is_none_or(|before| *at < before)
+                && stage.is_none_or(|stage| entry.stage == stage)
+                && concerns(&caller, &entry.domains)
         })
         .rev();
-    let page: Vec<_> = wanted.by_ref().take(limit).collect();
+    let mut page: Vec<_> = wanted.by_ref().take(limit).collect();
+    page.iter_mut().for_each(|(_, entry)| seen_entry(entry, &caller));
     let next_cursor = wanted.next().and(page.last().map(|(at, _)| at.to_string()));
     let items = page.iter().map(|(_, entry)| serde_json::to_value(entry)).collect::<Result<_, _>>();
     Ok(Json(EntryPage { items: items.map_err(|_| Problem::internal())?, next_cursor }))

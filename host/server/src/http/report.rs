@@ -62,10 +62,13 @@ pub struct Served {
 /// A component that serves.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Serving {
+    /// The stage that it serves.
     stage: &'static str,
     /// A domain, or `*` for all.
     domains: String,
+    /// Its name.
     component: String,
+    /// SHA-256 of its bytes.
     #[schema(value_type = String)]
     digest: ContentHash,
 }
@@ -73,9 +76,13 @@ pub struct Serving {
 /// A component that failed too often.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct InQuarantine {
+    /// The stage that it served.
     stage: &'static str,
+    /// A domain, or `*` for all.
     domains: String,
+    /// Its name.
     component: String,
+    /// SHA-256 of its bytes.
     #[schema(value_type = String)]
     digest: ContentHash,
     /// Asks that failed by it.
@@ -88,6 +95,7 @@ pub struct InQuarantine {
 /// A data source.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SourceHealth {
+    /// The domain that is asked about it.
     #[schema(value_type = String)]
     domain: DomainName,
     /// Statements that nobody waits for and that still run.
@@ -99,13 +107,16 @@ pub struct SourceHealth {
 /// The model of a role.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RoleModel {
+    /// `fast`, `reasoning` and so on.
     role: &'static str,
+    /// Its name at its provider.
     model: String,
 }
 
 /// Who makes vectors. One that is down takes nothing out of service: keywords answer.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct EmbedderState {
+    /// The model.
     model: String,
     /// `idle`, `working` or `degraded`.
     state: &'static str,
@@ -161,9 +172,13 @@ pub struct TrendNow {
     state: TrendState,
     /// What rose.
     rises: Vec<RiseNow>,
+    /// Attempts of an answer in the recent days; null while there are too few.
     attempts_per_success: Option<f64>,
+    /// The same in the days before.
     attempts_per_success_before: Option<f64>,
+    /// The recent days.
     recent: WindowNow,
+    /// The days before, which they are compared with.
     before: WindowNow,
     /// The rule.
     rule: &'static str,
@@ -174,13 +189,16 @@ pub struct TrendNow {
 pub struct RiseNow {
     /// `attempts_per_success` or `give_up_rate`.
     what: &'static str,
+    /// What it was in the days before.
     before: f64,
+    /// What it is in the recent days.
     recent: f64,
 }
 
 /// What was counted in some days.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct WindowNow {
+    /// How many days.
     days: u32,
     /// Asks answered by SQL.
     answered: i64,
@@ -195,11 +213,13 @@ pub struct WindowNow {
 /// How a domain stands to what people wrote about.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DriftNow {
+    /// The domain.
     #[schema(value_type = String)]
     domain: DomainName,
     /// When the snapshot was taken; null when there is none, and then nothing can be told.
     #[schema(value_type = Option<String>, format = "date-time")]
     since: Option<jiff::Timestamp>,
+    /// Who took it, or what; null when there is none.
     taken_by: Option<String>,
     /// Tables and columns that went, and types that hold less or are others.
     changes: Vec<ChangeNow>,
@@ -212,15 +232,19 @@ pub struct DriftNow {
 /// One change that is drift.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ChangeNow {
+    /// The table that changed.
     table: TableName,
+    /// The column; absent where it is about the table as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     column: Option<String>,
     /// `table-gone`, `column-gone`, `narrowed` or `retyped`.
     kind: &'static str,
+    /// The type that the column had; absent where no type changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     was: Option<String>,
+    /// The type that it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     now: Option<String>,
@@ -233,13 +257,16 @@ pub struct ChangeNow {
 /// Schema and name of a relation.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct TableName {
+    /// The schema.
     schema: String,
+    /// The name in it.
     name: String,
 }
 
 /// Parts of a pack that do not fit.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Lost {
+    /// The first of them.
     problems: Vec<Misfit>,
     /// How many more there are.
     dropped: usize,
@@ -248,14 +275,18 @@ pub struct Lost {
 /// One part of a pack that does not fit.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Misfit {
+    /// Where it stands.
     spot: Spot,
+    /// What is wrong with it.
     what: String,
+    /// What to do about it.
     remedy: String,
 }
 
 /// A place in a pack.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Spot {
+    /// The file, below the pack's folder.
     file: String,
     /// 0 when the file as a whole is meant.
     line: u32,
@@ -264,6 +295,7 @@ pub struct Spot {
 /// What rests on a table that drifted.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct MarkedNow {
+    /// The table.
     table: TableName,
     /// Whether people wrote a note about it.
     note: bool,

@@ -10,6 +10,7 @@ use super::problem::ToolProblem;
 use super::progress::Listener;
 use super::said::{Said, bound, plain, table};
 use super::tools::Tool;
+use crate::service::judging;
 
 /// Most characters of a note.
 const NOTE: usize = 2_000;
@@ -72,14 +73,12 @@ impl Call<'_> {
         };
         let away = |error: airlock_knowledge::store::StoreError| ToolProblem::new("store-away", error);
         let unknown = || {
-            let reason =
-                format!("there is no ask {ask} in the log: it may still be on its way, or be too old");
+            let reason = format!(
+                "there is no ask {ask} of yours in the log: it was never finished, is too old, or somebody else's"
+            );
             ToolProblem::new("unknown-ask", format!("ask_id: {reason}.")).field("ask_id")
         };
-        let asked = store.report().asked(ask).await.map_err(away)?.ok_or_else(unknown)?;
-        if !self.caller.sees(&asked.domain) {
-            return Err(unknown());
-        }
+        let asked = judging::judged(&self.caller, store, ask).await.map_err(away)?.ok_or_else(unknown)?;
         let who = Some(self.caller.name.clone());
         let judgement = Judgement { ask, right, sql: None, note, who };
         let surface = self.caller.asker.surface.as_str();

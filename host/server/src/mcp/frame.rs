@@ -53,11 +53,26 @@ impl Frame {
         Self::invalid(None, &format!("a message has at most {limit} bytes, and this one was not read"))
     }
 
+    /// The answer to a request whose id is that of another one under way.
+    pub fn twice(id: RequestId) -> Self {
+        let why = "another one with this `id` is under way, and a cancellation could not tell them apart";
+        Self::invalid(Some(id), why)
+    }
+
     /// Whether it opens a session.
     pub fn is_initialize(&self) -> bool {
-        let Self::Message(message) = self else { return false };
-        let ClientJsonRpcMessage::Request(request) = &**message else { return false };
-        matches!(request.request, ClientRequest::InitializeRequest(_))
+        self.request().is_some_and(|(_, request)| matches!(request, ClientRequest::InitializeRequest(_)))
+    }
+
+    /// The id of a request.
+    pub fn id(&self) -> Option<&RequestId> {
+        self.request().map(|(id, _)| id)
+    }
+
+    fn request(&self) -> Option<(&RequestId, &ClientRequest)> {
+        let Self::Message(message) = self else { return None };
+        let ClientJsonRpcMessage::Request(request) = &**message else { return None };
+        Some((&request.id, &request.request))
     }
 
     /// An object that is no message.

@@ -16,6 +16,7 @@ mod said;
 mod schemas;
 mod stdio;
 mod tools;
+mod under_way;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -40,11 +41,12 @@ use self::lanes::Lanes;
 use self::problem::ToolProblem;
 use self::progress::Listener;
 use self::tools::Tool;
-use crate::access::Caller;
+use crate::access::{Caller, Visit};
 use crate::service::reach;
 
 pub use frame::Frame;
 pub use stdio::serve as serve_stdio;
+pub use under_way::UnderWay;
 
 /// Calls at once, of all clients together.
 const CALLS: u32 = 128;
@@ -86,6 +88,8 @@ pub struct Agents {
     door: Door,
     places: Arc<Semaphore>,
     lanes: Lanes,
+    /// Whoever started this process, for the log.
+    local: Visit,
     /// Cancelled when the client has gone: nobody waits for what is under way.
     gone: CancellationToken,
 }
@@ -95,7 +99,8 @@ impl Agents {
     pub fn new(host: Arc<Host>, store: Option<Store>, door: Door) -> Self {
         let places = Arc::new(Semaphore::new(CALLS as usize));
         let lanes = Lanes::over(&host);
-        Self { host, store, door, places, lanes, gone: CancellationToken::new() }
+        let local = Visit::of_process("local");
+        Self { host, store, door, places, lanes, local, gone: CancellationToken::new() }
     }
 
     /// Who makes a call.
@@ -107,6 +112,12 @@ impl Agents {
             extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>()).cloned();
         caller.iter_mut().for_each(|caller| caller.asker.surface = Surface::Mcp);
         caller.ok_or_else(|| ErrorData::invalid_request("This server does not know who calls.", None))
+    }
+
+    /// What the log says of a call that is refused.
+    fn visit<'a>(&'a self, extensions: &'a Extensions) -> &'a Visit {
+        let of_request = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Visit>());
+        of_request.unwrap_or(&self.local)
     }
 
     /// Done when nobody waits for the answer of a call any more.
@@ -173,7 +184,7 @@ impl ServerHandler for Agents {
             let busy = "Too many calls are under way: call again in a moment.";
             return Ok(ToolProblem::new("busy", busy).result().into());
         };
-        let (who, owner) = (caller.name.clone(), caller.asker.owner.clone());
+        let owner = caller.asker.owner.clone();
         let call = Call::new(caller, &self.host, self.store.as_ref());
         let listener = Listener::of(&context);
         let work = async {
@@ -194,7 +205,7 @@ impl ServerHandler for Agents {
         if let Err(problem) = &told
             && problem.is_refusal()
         {
-            tracing::warn!(who, tool = tool.name(), code = problem.code, "a call was refused");
+            self.visit(&context.extensions).call_refused(tool.name(), problem.code);
         }
         Ok(told.map_or_else(ToolProblem::result, said::Said::result).into())
     }

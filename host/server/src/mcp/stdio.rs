@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use airlock_knowledge::store::Store;
 use airlock_pipeline::Host;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
 use tokio::sync::{mpsc, oneshot};
 
 use super::frame::Frame;
+use super::under_way::UnderWay;
 use super::{Agents, Door};
 
 /// Most bytes of one message: SQL of 64 KiB with every character escaped fits.
@@ -44,7 +45,7 @@ pub async fn serve(
         to_stdout(written);
         let _ = flushed.send(());
     });
-    let streams = Streams { lines, out: Some(out), unsent: None };
+    let streams = Streams { lines, out: Some(out), unsent: None, under_way: UnderWay::default() };
     let ended = tokio::select! {
         served = async {
             match agents.clone().serve(streams).await {
@@ -78,6 +79,7 @@ struct Streams {
     out: Option<mpsc::Sender<Vec<u8>>>,
     /// What is to be said of a line that was no message. Kept here, as a wait for room may be given up and begun again.
     unsent: Option<Vec<u8>>,
+    under_way: UnderWay,
 }
 
 impl Transport<RoleServer> for Streams {
@@ -107,8 +109,16 @@ impl Transport<RoleServer> for Streams {
                 Line::Whole(line) => Frame::read(&line),
                 Line::TooLong => Frame::too_long(LINE),
             };
+            // The request is under way until who answers it lets go of its extensions.
+            let (frame, entered) = self.under_way.enter(frame);
             match frame {
-                Frame::Message(message) => return Some(*message),
+                Frame::Message(message) => {
+                    let mut message = *message;
+                    if let ClientJsonRpcMessage::Request(request) = &mut message {
+                        request.request.extensions_mut().insert(entered);
+                    }
+                    return Some(message);
+                }
                 Frame::Ignored => {}
                 Frame::Wrong(error) => {
                     tracing::info!(code = error.error.code.0, "a line was no message of the protocol");

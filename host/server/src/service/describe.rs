@@ -9,9 +9,12 @@ use utoipa::ToSchema;
 /// A domain in a few words.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Summary {
+    /// Its name, which requests give.
     #[schema(value_type = String)]
     domain: DomainName,
+    /// Its name for people.
     title: String,
+    /// What it is about.
     description: String,
     /// How many tables it has.
     tables: usize,
@@ -25,30 +28,39 @@ pub struct Summary {
 /// A relation with its columns, its keys and its joins.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Table {
+    /// The schema.
     schema: String,
+    /// The name in it.
     name: String,
     /// `table`, `view` and so on.
     kind: &'static str,
+    /// What it holds.
     description: String,
     /// What it must not be used for.
     not_for: String,
     /// False: dead, never chosen.
     in_use: bool,
-    /// Rows, as the planner estimates them.
+    /// Rows, as the planner estimates them; null where PostgreSQL has not counted yet, and of views.
     row_estimate: Option<u64>,
+    /// Columns of the primary key, in its order.
     primary_key: Vec<String>,
+    /// The columns, in the table's order.
     columns: Vec<Column>,
+    /// How it is joined to others.
     joins: Vec<Join>,
 }
 
 /// A column.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Column {
+    /// Its name.
     name: String,
     /// As PostgreSQL prints it.
     #[serde(rename = "type")]
     sql_type: String,
+    /// Whether it may be NULL.
     nullable: bool,
+    /// What it means.
     description: String,
     /// `plain`, `amount`, `personal` or `secret`.
     class: &'static str,
@@ -61,11 +73,13 @@ pub struct Column {
 pub struct Join {
     /// Schema and name.
     from: String,
+    /// The columns there.
     from_columns: Vec<String>,
     /// Schema and name.
     to: String,
+    /// The columns there, in the same order.
     to_columns: Vec<String>,
-    /// Who says so.
+    /// Who says so: `foreign-key`, `manual` (a person wrote it) or `inferred` (guessed from names and types).
     origin: &'static str,
     /// Whether it is more than a guess.
     verified: bool,

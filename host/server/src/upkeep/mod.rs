@@ -1,7 +1,8 @@
 //! What a running host does for its knowledge by itself: the promotion pass by the clock, looking for patterns of use, and
 //! leaving behind what the schema lost.
 //!
-//! Nothing is decided by the clock unless the configuration names a schedule. Of several hosts over one store one runs each time.
+//! Nothing is decided by the clock unless the configuration names a schedule. Of several hosts over one store
+//! one runs the pass each time; for patterns each of them looks, and finds nothing that another has handed in.
 
 mod cron;
 mod mining;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::super::problem::Problem;
-use super::{found, store};
+use super::{found, opens, store};
 use crate::access::{Caller, Scope};
 use crate::curation::{Item, Listing, Shelf, list as listed};
 use crate::service::{Service, reach};
@@ -109,10 +109,18 @@ async fn page(
     caller.may(Scope::Read)?;
     let Query(wanted) = wanted?;
     let domain = reach::domain(&service.host, caller, wanted.domain.as_ref())?;
-    let listing = wanted.listing(domain.name().clone(), kind)?;
+    let mut listing = wanted.listing(domain.name().clone(), kind)?;
     let store = store(service)?;
-    let (found, more) = listed(&store.promote(), &listing).await?;
+    if caller.is_bound_to_rows() {
+        listing.shelf = match listing.shelf {
+            Shelf::Candidates(_) => return Ok(Json(ItemPage { items: Vec::new(), next_cursor: None })),
+            Shelf::Both => Shelf::Curated(None),
+            curated @ Shelf::Curated(_) => curated,
+        };
+    }
+    let (mut found, more) = listed(&store.promote(), &listing).await?;
     let next_cursor = found.last().filter(|_| more).map(|item| item.id().to_string());
+    found.retain(|item| opens(caller, item));
     let mut items = Vec::with_capacity(found.len());
     let uses = uses(&store.report(), domain.name(), &found).await?;
     for (item, uses) in found.iter().zip(uses) {

@@ -48,6 +48,12 @@ pub(super) fn store(service: &Service) -> Result<&Store, Problem> {
     })
 }
 
+/// Whether an item is there for a caller. Of a key that row policies are about, what came of the asks of others is not:
+/// they were answered over other rows.
+fn opens(caller: &Caller, item: &Item) -> bool {
+    !caller.is_bound_to_rows() || !item.was_proposed()
+}
+
 /// An item of a kind in one of the domains that a caller sees, with that domain.
 async fn found(
     service: &Service,
@@ -60,6 +66,7 @@ async fn found(
     let promote = store(service)?.promote();
     for domain in service.host.domains().filter(|domain| caller.sees(domain.name())) {
         match find(&promote, domain.name(), id).await {
+            Ok(item) if !opens(caller, &item) => {}
             Ok(item) if item.kind() == kind => return Ok((domain, item)),
             Ok(item) => return Err(nothing(format!("`{id}` is of kind {}, not {kind}", item.kind()))),
             Err(StoreError::NotFound { .. }) => {}

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_pipeline::Host;
-use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Extension, FromRequest, Request, State};
+use axum::body::{Body, to_bytes};
+use axum::extract::{Extension, Request, State};
 use axum::http::header::{ALLOW, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -107,10 +107,12 @@ impl Mcp {
             return Err(body::not_json());
         }
         let (mut parts, body) = request.into_parts();
-        // The limit of a body stands in the parts.
-        let whole = Request::from_parts(parts.clone(), body);
-        let bytes = Bytes::from_request(whole, &()).await.map_err(body::unread)?;
+        let bytes = body::whole(&parts, body).await?;
         let frame = Frame::read(&bytes);
+        let (frame, entered) = match &visit {
+            Some(visit) => visit.under_way().enter(frame),
+            None => (frame, None),
+        };
         let place = if visit.is_none() && frame.is_initialize() {
             Some(self.sessions.admit(owner, shown.map(|Shown(credential)| credential)).await?)
         } else {
@@ -126,8 +128,10 @@ impl Mcp {
             None => self.over.child_token(),
         };
         parts.extensions.insert(Ending(ending.clone()));
+        // Whoever answers it keeps it under way, and so does whoever takes the answer.
+        entered.clone().map(|entered| parts.extensions.insert(entered));
         // Until the answer was taken whole, or can be taken no more.
-        let until_taken = (ending.drop_guard(), visit);
+        let until_taken = (ending.drop_guard(), visit, entered);
         let response = self.pass_on(Request::from_parts(parts, Body::from(bytes)), place).await;
         Ok(response.map(|body| {
             let pieces = body.into_data_stream().map(move |piece| {

@@ -23,6 +23,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::access::Credential;
 use crate::http::guard::Door;
 use crate::http::problem::Problem;
+use crate::mcp::UnderWay;
 
 /// Sessions at once.
 const ALL: usize = 512;
@@ -44,7 +45,6 @@ tokio::task_local! {
 }
 
 /// All sessions.
-#[derive(Default)]
 pub(super) struct Sessions {
     kept: LocalSessionManager,
     books: Arc<Mutex<Books>>,
@@ -63,6 +63,7 @@ struct Session {
     used: Instant,
     /// Requests under way.
     open: usize,
+    under_way: UnderWay,
     ended: CancellationToken,
     /// Ends the calls under way when the session goes.
     _end: DropGuard,
@@ -80,6 +81,7 @@ pub(super) struct Place {
 pub(super) struct Visit {
     books: Arc<Mutex<Books>>,
     id: SessionId,
+    under_way: UnderWay,
     ended: CancellationToken,
 }
 
@@ -180,15 +182,13 @@ impl Sessions {
     /// When there is no such one.
     pub(super) fn visit(&self, id: &str, owner: &Owner) -> Result<Visit, Problem> {
         let mut books = open(&self.books);
-        let (id, ended) = match books.sessions.get_key_value(id) {
-            Some((id, session)) if session.place.owner == *owner => (Arc::clone(id), session.ended.clone()),
-            _ => return Err(unknown()),
-        };
-        if let Some(session) = books.sessions.get_mut(&id) {
-            session.used = Instant::now();
-            session.open += 1;
-        }
-        Ok(Visit { books: Arc::clone(&self.books), id, ended })
+        let theirs = books.sessions.get_key_value(id).filter(|(_, session)| session.place.owner == *owner);
+        let id = theirs.map(|(id, _)| Arc::clone(id)).ok_or_else(unknown)?;
+        let session = books.sessions.get_mut(&id).ok_or_else(unknown)?;
+        session.used = Instant::now();
+        session.open += 1;
+        let (under_way, ended) = (session.under_way.clone(), session.ended.clone());
+        Ok(Visit { books: Arc::clone(&self.books), id, under_way, ended })
     }
 
     /// Ends what was silent for too long, and what was opened by a key that is in force no more.
@@ -236,8 +236,14 @@ impl Sessions {
 
     fn begin(&self, id: &SessionId, place: Place) {
         let ended = self.over.child_token();
-        let session =
-            Session { place, used: Instant::now(), open: 0, _end: ended.clone().drop_guard(), ended };
+        let session = Session {
+            place,
+            used: Instant::now(),
+            open: 0,
+            under_way: UnderWay::default(),
+            _end: ended.clone().drop_guard(),
+            ended,
+        };
         // What it replaces, if anything, is dropped when the books are closed.
         let replaced = open(&self.books).sessions.insert(Arc::clone(id), session);
         drop(replaced);
@@ -250,6 +256,11 @@ impl Sessions {
 }
 
 impl Visit {
+    /// The requests of the session that are under way.
+    pub(super) const fn under_way(&self) -> &UnderWay {
+        &self.under_way
+    }
+
     /// Cancelled when the session ends.
     pub(super) const fn ended(&self) -> &CancellationToken {
         &self.ended
