@@ -89,7 +89,7 @@ impl Corpus {
                 ..SourceConfig::new(url)
             });
             let pack = Pack::read(&self.pack(domain)).unwrap();
-            domains.push(Domain::open(&pack, source.await.unwrap()).await.unwrap());
+            domains.push(Domain::open_whole(&pack, source.await.unwrap()).await.unwrap());
         }
         let models = Models::from_config(&ModelsConfig::default(), |_| None).unwrap();
         Host::new(domains, runtime, registry, models, HostOptions::default())

@@ -15,3 +15,17 @@ mod scene;
 pub use cases::{Case, Replies, suite};
 pub use library::{Library, library};
 pub use play::{Outcome, Used, play};
+
+#[cfg(test)]
+mod tests {
+    use airlock_plugin_sdk::fit;
+    use airlock_runtime::bounds;
+
+    #[test]
+    fn what_a_component_cuts_to_is_what_the_host_allows() {
+        assert_eq!(
+            (fit::NAME, fit::SENTENCE, fit::TEXT, fit::ANSWER_CHARS),
+            (bounds::NAME, bounds::SENTENCE, bounds::TEXT, bounds::ANSWER_CHARS)
+        );
+    }
+}

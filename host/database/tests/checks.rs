@@ -93,6 +93,11 @@ async fn the_roles_of_keys_are_taken_up_and_not_inherited() {
     assert_eq!(check.outcome, CheckOutcome::Failed, "{check:?}");
     assert!(check.found.contains("tenant_a") && check.found.contains("\"Tenant B\""), "{check:?}");
     assert!(check.remedy.as_deref().unwrap().contains("INHERIT"), "{check:?}");
+    // Beside one that is not granted: what is told first is what the remedy mends.
+    let mixed = checks_with(&server, "reader", &["tenant_a", "Tenant B", "owner"]).await;
+    let mixed = named(&mixed, apart);
+    assert!(mixed.found.contains("tenant_a") && !mixed.found.contains("owner"), "{mixed:?}");
+    assert!(!mixed.remedy.as_deref().unwrap().contains("owner"), "{mixed:?}");
 
     // Done as the remedy says, for every version.
     let noinherit = "DO $$ BEGIN IF current_setting('server_version_num')::int >= 160000
@@ -111,6 +116,16 @@ async fn the_roles_of_keys_are_taken_up_and_not_inherited() {
         let check = named(&found, name);
         assert_eq!(check.outcome, CheckOutcome::Failed, "{check:?}");
         assert!(check.found.contains(what), "{check:?}");
+    }
+    let remedy = named(&found, apart).remedy.as_deref().unwrap().to_owned();
+    assert!(remedy.contains("owner") && !remedy.contains("tenant"), "{remedy}");
+    // A membership by which the role cannot be taken up is none.
+    if version >= 160_000 {
+        server.psql("GRANT tenant_a TO reader WITH SET FALSE");
+        let found = checks_with(&server, "reader", &["tenant_a"]).await;
+        let check = named(&found, apart);
+        assert_eq!(check.outcome, CheckOutcome::Failed, "{check:?}");
+        assert!(check.remedy.as_deref().unwrap().contains("SET TRUE"), "{check:?}");
     }
     let found = checks_with(&server, "reader", &["nobody_made"]).await;
     assert_eq!(named(&found, apart).outcome, CheckOutcome::Advised);

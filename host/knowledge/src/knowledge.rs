@@ -250,7 +250,7 @@ impl Knowledge {
         hits
     }
 
-    /// The indexed values of one column.
+    /// The indexed values of one column, in the order that they were handed in; none when the column is not indexed.
     pub fn values_of<'a>(&'a self, column: &ColumnRef) -> impl Iterator<Item = &'a str> + use<'a> {
         self.values.of_column(column)
     }

@@ -302,16 +302,9 @@ impl<'a> Ask<'a> {
             (self.desk.drive(Composing(input.clone())).await?, "composer")
         };
         Ok(match generated {
-            // A refusal by the composer that only stands in for a model that is down is the model's fault.
-            Generated::Refused(refusal) => match self.desk.down.take() {
-                Some(error) => {
-                    self.warnings.push(format!("Without the model: {}", refusal.reason));
-                    State::End(Ending::Failed(Fault::Model(error)))
-                }
-                None => State::End(Ending::Refused(refusal.reason)),
-            },
+            Generated::Refused(refusal) => self.undrafted(refusal.reason, Ending::Refused),
             // That is no word on whether the data has the answer.
-            Generated::Nothing(why) => State::End(Ending::GaveUp(why)),
+            Generated::Nothing(why) => self.undrafted(why, Ending::GaveUp),
             Generated::Draft(draft) if origin == "generator" && self.wants_several() => {
                 return self.several(input, draft).await;
             }
@@ -321,6 +314,12 @@ impl<'a> Ask<'a> {
                 State::Check { sql, origin }
             }
         })
+    }
+
+    fn undrafted(&mut self, why: String, ends: fn(String) -> Ending) -> State {
+        let (ending, warning) = Ending::undrafted(self.desk.down.take(), why, ends);
+        self.warnings.extend(warning);
+        State::End(ending)
     }
 
     /// Books what a draft assumes, each once.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use airlock_database::ResultSet;
 use airlock_gate::Approved;
+use airlock_models::ModelError;
 use airlock_types::ask::AnswerKind;
 use airlock_types::{Answer, Outcome};
 
@@ -21,6 +22,21 @@ pub(crate) enum Ending {
     Refused(String),
     GaveUp(String),
     Failed(Fault),
+}
+
+impl Ending {
+    /// How an ask ends without a draft, and what is told beside it. What the composer does not write when it only stands in
+    /// for a model that is down is the model's fault.
+    pub(crate) fn undrafted(
+        down: Option<ModelError>,
+        why: String,
+        ends: fn(String) -> Self,
+    ) -> (Self, Option<String>) {
+        match down {
+            Some(error) => (Self::Failed(Fault::Model(error)), Some(format!("Without the model: {why}"))),
+            None => (ends(why), None),
+        }
+    }
 }
 
 impl Ask<'_> {
@@ -125,5 +141,23 @@ impl Ask<'_> {
         );
         self.desk.books.ended(&answer);
         Finished { answer, fault, timeline: self.desk.timeline.finish(), books: self.desk.books.close() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_written_without_a_model_that_is_down_is_the_models_fault() {
+        let down = || Some(ModelError::NotConfigured { role: "writer" });
+        for ends in [Ending::Refused, Ending::GaveUp] {
+            let (ending, warning) = Ending::undrafted(down(), "No word fits.".to_owned(), ends);
+            assert!(matches!(ending, Ending::Failed(Fault::Model(_))));
+            assert_eq!(warning.as_deref(), Some("Without the model: No word fits."));
+            let (ending, warning) = Ending::undrafted(None, "No word fits.".to_owned(), ends);
+            assert!(matches!(ending, Ending::Refused(why) | Ending::GaveUp(why) if why == "No word fits."));
+            assert_eq!(warning, None);
+        }
     }
 }

@@ -56,7 +56,8 @@ impl Served {
         self.current.rcu(|now| make(now));
     }
 
-    /// The domain as its source is now, at most [`EVERY`] old. Asks that come while somebody looks wait for what is seen.
+    /// The domain as its source is now, at most [`EVERY`] old. Asks that come while somebody looks wait for what is seen, for
+    /// [`PATIENCE`] at most: then, and for the next [`EVERY`], the domain is what was seen before.
     pub(crate) async fn fresh(self: &Arc<Self>) -> Arc<Domain> {
         let look = || {
             let served = Arc::clone(self);
@@ -87,8 +88,12 @@ impl Served {
             Ok(reopened) => {
                 tracing::info!(domain = %domain.name(), "the schema changed and was read again");
                 self.moments.values.is_now();
-                // What was learned meanwhile stays, under an index that the new gate let through.
+                // What was learned meanwhile stays, under an index that the new gate let through. So does another pack that
+                // came into service while this look was late: it was opened over the source as it was then, or later.
                 self.change(|now| {
+                    if now.pack().hash != reopened.pack().hash {
+                        return now.clone();
+                    }
                     let learned = match (now.learned(), reopened.learned()) {
                         (Some(items), Some(index)) => Some(items.with_index_of(index)),
                         (items, _) => items.map(|items| reopened.reindexed(items)),
@@ -119,7 +124,9 @@ impl Default for Looks {
 }
 
 impl Looks {
-    /// Whether the last look is at most `every` old, or another one that began now ended within `patience`.
+    /// True when the last call came back at most `every` ago, in time or not, or when a look that began now ended within
+    /// `patience`. A look that did not goes on, and the call is taken for one that looked: the next to ask does not wait for
+    /// as long again.
     async fn again<F>(&self, every: Duration, patience: Duration, look: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = ()> + Send + 'static,
@@ -147,9 +154,50 @@ impl Looks {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use airlock_database::SourceConfig;
+    use airlock_knowledge::Pack;
+    use airlock_setup::{Durability, PrivateConfig, PrivatePostgres, Secret};
     use tokio::sync::Notify;
 
     use super::*;
+
+    fn pack(title: &str, more: &str) -> Pack {
+        let text = format!("format = 1\ntitle = \"{title}\"\nsource = \"s\"\nschemas = [\"public\"]\n{more}");
+        Pack::from_files("shop", [("domain.toml", text.into_bytes())]).unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_late_look_does_not_put_back_a_pack_that_was_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let server =
+            PrivatePostgres::start(&PrivateConfig::new(folder.path(), Durability::Demo)).await.unwrap();
+        let owner = server.connect("postgres").await.unwrap();
+        let made = "CREATE TABLE kinds (kind text); CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT SELECT ON kinds TO reader";
+        owner.batch_execute(made).await.unwrap();
+        let url = server.connection_string("postgres", "reader", &Secret::new("p"));
+        let source = airlock_database::Source::connect(SourceConfig::new(&url)).await.unwrap();
+        let first = pack("first", "[egress]\nvalues = [\"kinds.kind\"]\n");
+        let served = Arc::new(Served::new(Domain::open(&first, source.clone()).await.unwrap()));
+
+        // The look waits at the table whose values it reads.
+        owner.batch_execute("ALTER TABLE kinds ADD COLUMN more int; BEGIN; LOCK TABLE kinds").await.unwrap();
+        let look = tokio::spawn({
+            let served = Arc::clone(&served);
+            async move { served.look().await }
+        });
+        let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'kinds'::regclass";
+        while owner.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            assert!(!look.is_finished(), "it waits");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let second = Domain::open_whole(&pack("second", ""), source).await.unwrap();
+        served.change(|_| second.clone());
+        owner.batch_execute("COMMIT").await.unwrap();
+        look.await.unwrap();
+        assert_eq!(served.now().pack().hash, second.pack().hash);
+        assert_ne!(served.now().pack().hash, first.hash);
+        server.stop().await.unwrap();
+    }
 
     #[tokio::test]
     async fn a_look_that_is_late_goes_on_and_is_not_begun_again() {

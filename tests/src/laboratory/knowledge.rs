@@ -77,7 +77,7 @@ impl Laboratory {
         for (name, source) in config["sources"].as_table().unwrap() {
             let pack = Pack::read(&self.data().join("domains").join(name)).unwrap();
             let source = SourceConfig::new(source["url"].as_str().unwrap());
-            domains.push(Domain::open(&pack, Source::connect(source).await.unwrap()).await.unwrap());
+            domains.push(Domain::open_whole(&pack, Source::connect(source).await.unwrap()).await.unwrap());
         }
         Parts { runtime, components: loaded, domains }
     }

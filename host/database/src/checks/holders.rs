@@ -9,11 +9,12 @@ use crate::wire::Step;
 /// The check about memberships, which knows of no keys.
 pub(super) const BECOMES: &str = "reader-becomes-no-other-role";
 
-/// What the reader is to each role of `$1`, a JSON list: whether the role is there, is a member's to take up, and is had without
-/// taking it up.
+/// What the reader is to each role of `$1`, a JSON list: whether the role is there, may be taken up, and is had without taking
+/// it up. From version 16 on a member may take a role up only where the membership says so.
 const STANDING: &str = "SELECT quote_ident(k.name), quote_ident(session_user),
         CASE WHEN r.oid IS NULL THEN 'absent'
-             WHEN NOT pg_has_role(session_user, r.oid, 'MEMBER') THEN 'no-member'
+             WHEN NOT pg_has_role(session_user, r.oid,
+                 CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END) THEN 'no-member'
              WHEN pg_has_role(session_user, r.oid, 'USAGE') THEN 'inherited' ELSE 'apart' END,
         (current_setting('server_version_num')::int >= 160000)::text
     FROM jsonb_array_elements_text($1::text::jsonb) AS k(name) LEFT JOIN pg_roles r ON r.rolname = k.name";
@@ -27,36 +28,36 @@ const OTHERS: &str = "SELECT quote_ident(r.rolname), quote_ident(session_user)
 
 /// Each role is taken up and never inherited: what the reader inherits, its policies show to everybody.
 pub(super) async fn are_apart(source: &Source, roles: &[String]) -> Result<Finding, DatabaseError> {
-    let (mut inherited, mut no_member, mut absent, mut apart, mut remedy) =
-        (Vec::new(), Vec::new(), Vec::new(), 0, String::new());
+    let (mut inherited, mut no_member, mut absent, mut apart) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let (mut member, mut by_membership) = (String::new(), false);
     for row in rows(source, STANDING, roles).await? {
-        let [role, reader, standing, by_membership] = row.as_slice() else { continue };
+        let [role, reader, standing, of_16] = row.as_slice() else { continue };
+        (member, by_membership) = (reader.clone(), of_16 == "true");
         match standing.as_str() {
-            "inherited" => {
-                remedy = match by_membership.as_str() {
-                    "true" => format!("GRANT {role} TO {reader} WITH INHERIT FALSE"),
-                    _ => format!("ALTER ROLE {reader} NOINHERIT"),
-                };
-                inherited.push(role.clone());
-            }
-            "no-member" => {
-                remedy = match by_membership.as_str() {
-                    "true" => format!("GRANT {role} TO {reader} WITH INHERIT FALSE"),
-                    _ => format!("GRANT {role} TO {reader}, whose role is NOINHERIT"),
-                };
-                no_member.push(role.clone());
-            }
+            "inherited" => inherited.push(role.clone()),
+            "no-member" => no_member.push(role.clone()),
             "absent" => absent.push(role.clone()),
             _ => apart += 1,
         }
     }
     let named = |roles: &[String]| reader::some(roles, ", ");
+    // Each finding is mended by a statement about its own roles.
+    let granted = |roles: &[String]| {
+        let grant = format!("GRANT {} TO {member}", roles.join(", "));
+        if by_membership {
+            format!("{grant} WITH INHERIT FALSE, SET TRUE")
+        } else {
+            format!("{grant}, whose role is NOINHERIT")
+        }
+    };
     Ok(if !inherited.is_empty() {
         let found = format!("it has what {} may see without taking the role up", named(&inherited));
+        let remedy =
+            if by_membership { granted(&inherited) } else { format!("ALTER ROLE {member} NOINHERIT") };
         Finding::Broken { found, remedy }
     } else if !no_member.is_empty() {
-        let found = format!("it is no member of {}, so asks with those keys fail", named(&no_member));
-        Finding::Broken { found, remedy }
+        let found = format!("it may not take {} up, so asks with those keys fail", named(&no_member));
+        Finding::Broken { found, remedy: granted(&no_member) }
     } else if !absent.is_empty() {
         let found = format!("the server has no role {}, so asks with those keys fail", named(&absent));
         Finding::Advised { found, remedy: "make the role, or make the key again for another".to_owned() }

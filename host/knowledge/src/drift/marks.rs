@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use airlock_gate::NodeKind;
+use airlock_gate::{Node, NodeKind};
 use airlock_types::TableRef;
 use serde::Serialize;
 
@@ -62,15 +62,42 @@ pub fn reads(sql: &str, table: &TableRef) -> bool {
         return false;
     }
     let Ok(nodes) = airlock_gate::outline(sql) else { return names(sql, table) };
-    let called = |kind: NodeKind| {
-        nodes.iter().filter(move |node| node.kind == kind).filter_map(|node| node.name.as_deref())
-    };
-    called(NodeKind::Table).any(|name| match name.rsplit_once('.') {
-        Some((schema, relation)) => {
-            relation == table.name && schema.rsplit('.').next() == Some(table.schema.as_str())
+    let tables = nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Table);
+    tables.filter_map(|(at, node)| Some((at, node.name.as_deref()?))).any(|(at, name)| {
+        match name.rsplit_once('.') {
+            Some((schema, relation)) => {
+                relation == table.name && schema.rsplit('.').next() == Some(table.schema.as_str())
+            }
+            None => name == table.name && !is_of_with(sql, &nodes, at, name),
         }
-        None => name == table.name && !called(NodeKind::Cte).any(|cte| cte == name),
     })
+}
+
+/// Whether a name without a schema means what a WITH around it defines. To what a WITH defines, what stands before it is
+/// known; itself and what stands behind it only where the WITH is recursive.
+fn is_of_with(sql: &str, nodes: &[Node], table: usize, name: &str) -> bool {
+    let parent =
+        |at: usize| nodes.get(at).and_then(|node| node.parent).and_then(|at| usize::try_from(at).ok());
+    let mut inner = table;
+    while let Some(query) = parent(inner) {
+        let defined: Vec<usize> = (query + 1..nodes.len())
+            .filter(|at| parent(*at) == Some(query))
+            .filter(|at| nodes.get(*at).is_some_and(|node| node.kind == NodeKind::Cte))
+            .collect();
+        let recursive = || {
+            let first = defined.first().and_then(|at| nodes.get(*at));
+            let start = first.and_then(|node| usize::try_from(node.start).ok());
+            let before = start.and_then(|start| sql.get(..start)).unwrap_or_default();
+            words(before).next_back().is_some_and(|word| word.eq_ignore_ascii_case("recursive"))
+        };
+        let before_all = !defined.contains(&inner) || recursive();
+        let known = defined.iter().filter(|at| before_all || **at < inner);
+        if known.filter_map(|at| nodes.get(*at)).any(|node| node.name.as_deref() == Some(name)) {
+            return true;
+        }
+        inner = query;
+    }
+    false
 }
 
 /// Whether prose names a table and means the table: in backticks or quotes, with its schema or a column, beside the word
@@ -81,18 +108,23 @@ pub fn names(text: &str, table: &TableRef) -> bool {
     let (text, name) = (text.to_lowercase(), table.name.to_lowercase());
     let is_no_word = !name.chars().all(char::is_alphabetic);
     let schema = format!("{}.", table.schema.to_lowercase());
+    let ends_sentence = ['.', '!', '?', ';'];
     occurrences(&text, &name).into_iter().any(|(before, after)| {
         let quoted = ['`', '"'].iter().any(|quote| before.ends_with(*quote) && after.starts_with(*quote));
         let column = after.strip_prefix('.').is_some_and(|rest| rest.starts_with(is_letter));
-        let called = [words(before).next_back(), words(after).next()];
+        let qualified = before.strip_suffix(&schema).is_some_and(|before| !before.ends_with(is_word));
+        let beside = (before.rsplit(ends_sentence).next(), after.split(ends_sentence).next());
+        let called = [
+            beside.0.and_then(|before| words(before).next_back()),
+            beside.1.and_then(|after| words(after).next()),
+        ];
         let called = called.iter().flatten().any(|word| matches!(*word, "table" | "relation" | "view"));
-        is_no_word || quoted || column || before.ends_with(&schema) || called
+        is_no_word || quoted || column || qualified || called
     })
 }
 
 /// What stands before and after each place where a text has a name as a word of its own. Both in lower case.
 fn occurrences<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let found = text.match_indices(name).filter_map(|(at, _)| {
         let (before, rest) = text.split_at_checked(at)?;
         let after = rest.get(name.len()..)?;
@@ -102,13 +134,17 @@ fn occurrences<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     if name.is_empty() { Vec::new() } else { found.collect() }
 }
 
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 fn is_letter(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
 /// The words of a text.
 fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+    text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -130,6 +166,16 @@ mod tests {
             ("SELECT count(*) AS orders FROM bills", false),
             ("SELECT 'orders' FROM bills -- orders", false),
             ("WITH orders AS (SELECT 1 FROM bills) SELECT * FROM orders", false),
+            ("WITH orders AS (SELECT * FROM orders) SELECT * FROM orders", true),
+            ("WITH orders AS (SELECT * FROM shop.orders) SELECT * FROM orders", true),
+            ("WITH a AS (SELECT * FROM orders), orders AS (SELECT 1) SELECT * FROM orders", true),
+            ("WITH orders AS (SELECT 1), a AS (SELECT * FROM orders) SELECT * FROM a", false),
+            (
+                "WITH RECURSIVE orders AS (SELECT 1 AS n UNION SELECT n FROM orders) SELECT * FROM orders",
+                false,
+            ),
+            ("WITH orders AS (SELECT 1) SELECT 1 WHERE EXISTS (SELECT 1 FROM orders)", false),
+            ("SELECT 1 FROM (WITH orders AS (SELECT 1) SELECT 2) x JOIN orders ON true", true),
             ("", false),
         ] {
             assert_eq!(reads(text, &table), want, "{text}");
@@ -143,6 +189,9 @@ mod tests {
             ("Count \"orders\" by day.", &table, true),
             ("Revenue is orders.total.", &table, true),
             ("Revenue is in shop.orders", &table, true),
+            ("Revenue is in workshop.orders", &table, false),
+            ("It is a view. Orders are counted there.", &table, false),
+            ("They send orders. Table two is another.", &table, false),
             ("The orders table has one row a basket.", &table, true),
             ("Use the view `Orders`.", &table, true),
             ("`reorders` and `orders_old`", &table, false),

@@ -241,16 +241,10 @@ mod tests {
             matched: matched.to_owned(),
         };
         for (hits, want) in [
-            (
-                &[hit("powers", "Super Strength", 1.0), hit("traits", "strength", 1.0)][..],
-                &["Super Strength"][..],
-            ),
-            (
-                &[hit("powers", "super strength", 0.6), hit("traits", "strength", 1.0)],
-                &["strength", "super strength"],
-            ),
+            (&[hit("finishes", "Matt Paint", 1.0), hit("goods", "paint", 1.0)][..], &["Matt Paint"][..]),
+            (&[hit("finishes", "matt paint", 0.6), hit("goods", "paint", 1.0)], &["matt paint", "paint"]),
             (&[hit("scores", "4", 1.0), hit("years", "2024", 1.0), hit("marks", "B", 1.0)], &["2024", "B"]),
-            (&[hit("a", "strengths", 1.0), hit("b", "strength", 1.0)], &["strength", "strengths"]),
+            (&[hit("a", "paints", 1.0), hit("b", "paint", 1.0)], &["paint", "paints"]),
         ] {
             assert_eq!(by_span(hits).into_keys().collect::<Vec<_>>(), want);
         }

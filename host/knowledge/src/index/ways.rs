@@ -81,7 +81,7 @@ impl Ways {
             ways.add(from, to, way);
         }
         for (at, view) in views.iter().enumerate() {
-            let key = |name: &str| keys.contains(&(at, name)) || name.to_lowercase().ends_with("id");
+            let key = |name: &str| keys.contains(&(at, name)) || is_key_name(name);
             let rest = view.columns.iter().filter(|column| !key(&column.name)).count();
             let all =
                 |way: Way| ways.near(at).filter(move |(_, found)| *found == way).map(|(table, _)| table);
@@ -150,6 +150,19 @@ impl Ways {
     }
 }
 
+/// Words that end as the name of a key does and are none.
+#[rustfmt::skip]
+const NO_KEYS: [&str; 24] = [
+    "acid", "aid", "amid", "android", "bid", "fluid", "grid", "hybrid", "invalid", "kid", "laid", "lid", "liquid", "maid", "mid",
+    "overpaid", "paid", "prepaid", "raid", "rapid", "solid", "unpaid", "valid", "void",
+];
+
+/// Whether a column is called as keys are: its last part is `id`, or ends so with the name of a thing before it.
+fn is_key_name(name: &str) -> bool {
+    let last = name_parts(name).pop().map(|part| part.folded).unwrap_or_default();
+    last.ends_with("id") && !NO_KEYS.contains(&last.as_str())
+}
+
 /// Tables that have a key column of the same name, in schemas that declare no joins. Where one of them is called like the key,
 /// the others point at it.
 fn shared_keys(views: &[TableView], verified: &BTreeSet<&str>) -> Vec<(usize, usize, Way)> {
@@ -159,7 +172,7 @@ fn shared_keys(views: &[TableView], verified: &BTreeSet<&str>) -> Vec<(usize, us
             continue;
         }
         for column in &view.columns {
-            if column.name.len() > 2 && column.name.to_lowercase().ends_with("id") {
+            if column.name.len() > 2 && is_key_name(&column.name) {
                 by_name.entry((&view.table.schema, &column.name)).or_default().push(number);
             }
         }
@@ -187,6 +200,28 @@ fn shared_keys(views: &[TableView], verified: &BTreeSet<&str>) -> Vec<(usize, us
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_told_from_words_that_end_as_they_do() {
+        for name in ["id", "bill_id", "billId", "BillID", "billid", "Bill ID", "uuid"] {
+            assert!(is_key_name(name), "{name}");
+        }
+        for name in [
+            "paid",
+            "amount_paid",
+            "isValid",
+            "valid",
+            "grid",
+            "GRID",
+            "id_type",
+            "identity",
+            "void",
+            "",
+            "_",
+        ] {
+            assert!(!is_key_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_shared_parent_is_the_longer_way() {

@@ -67,7 +67,7 @@ impl Addition {
                     shown(&table.to_string()),
                     shown(filter),
                 );
-                Some(appended(text, &entry))
+                with_entry(text, file, "term", &entry)
             }
             Self::Join { from, to } => {
                 let side = |join: &Value, key: &str, column: &ColumnRef| {
@@ -83,7 +83,7 @@ impl Addition {
                     return None;
                 }
                 let (from, to) = (shown(&from.to_string()), shown(&to.to_string()));
-                Some(appended(text, &format!("[[join]]\nfrom = {from}\nto = {to}\n")))
+                with_entry(text, file, "join", &format!("[[join]]\nfrom = {from}\nto = {to}\n"))
             }
         }
     }
@@ -108,6 +108,16 @@ fn key(name: &str) -> String {
 fn appended(text: &str, entry: &str) -> String {
     let text = text.trim_end();
     if text.is_empty() { entry.to_owned() } else { format!("{text}\n\n{entry}") }
+}
+
+/// The text with an entry more at its end, where it then says what it said before and the entry: `term = []` takes none.
+fn with_entry(text: &str, file: Table, key: &str, entry: &str) -> Option<String> {
+    let more: Table = entry.parse().ok()?;
+    let mut wanted = file;
+    let known = wanted.entry(key).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()?;
+    known.extend(more.get(key)?.as_array()?.iter().cloned());
+    let text = appended(text, entry);
+    text.parse::<Table>().is_ok_and(|said| said == wanted).then_some(text)
 }
 
 /// The notes with a word more for a column. What people wrote stays as it is, line by line: of the places where the word may
@@ -296,7 +306,7 @@ mod tests {
         let term = Addition::Term { word: "west".into(), table: TableRef::new("public", "bills"), filter };
         let join = Addition::Join { from: column("bills", "cashier"), to: column("staff", "id") };
         for (addition, before) in
-            [(term, "[[term]]\nname = \"a\"\ndefinition = \"b\"\n"), (join, "# No keys here.\n")]
+            [(&term, "[[term]]\nname = \"a\"\ndefinition = \"b\"\n"), (&join, "# No keys here.\n")]
         {
             let once = addition.added(before).unwrap();
             assert!(once.starts_with(before) && once.len() > before.len(), "{once}");
@@ -305,5 +315,9 @@ mod tests {
         let known = "[[join]]\nfrom = \"staff.id\"\nto = \"bills.cashier\"\n";
         let join = Addition::Join { from: column("bills", "cashier"), to: column("staff", "id") };
         assert_eq!(join.added(known), None, "whichever way round");
+        // A list that is closed takes no more.
+        assert_eq!(join.added("join = []\n"), None);
+        assert_eq!(term.added("term = []\n"), None);
+        assert_eq!(term.added("term = \"x\"\n"), None);
     }
 }

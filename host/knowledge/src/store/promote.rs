@@ -41,6 +41,14 @@ words! {
     }
 }
 
+impl CandidateState {
+    /// Whether nobody has decided on it yet.
+    #[must_use]
+    pub const fn waits(self) -> bool {
+        matches!(self, Self::Proposed | Self::NeedsEvidence)
+    }
+}
+
 words! {
     /// Where a curated item stands. Only what is active is recalled.
     CurationState {
@@ -309,4 +317,23 @@ pub(super) fn curation(row: &Row) -> Result<Curation, StoreError> {
         made_at: moment(row, "made_at")?,
         changed_at: moment(row, "changed_at")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_decided_on_waits_no_more() {
+        use CandidateState::{Duplicate, NeedsEvidence, Promoted, Proposed, Rejected};
+        for (state, waits) in [
+            (Proposed, true),
+            (NeedsEvidence, true),
+            (Duplicate, false),
+            (Rejected, false),
+            (Promoted, false),
+        ] {
+            assert_eq!(state.waits(), waits, "{state}");
+        }
+    }
 }

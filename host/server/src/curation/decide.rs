@@ -2,8 +2,8 @@
 
 use airlock_knowledge::promotion::Unshaped;
 use airlock_knowledge::store::{
-    CandidateState, Content, ContentError, Decided, Decision, ExampleContent, ItemId, Kind, NewCurated,
-    Origin, Promote, StoreError,
+    Content, ContentError, Decided, Decision, ExampleContent, ItemId, Kind, NewCurated, Origin, Promote,
+    StoreError,
 };
 use airlock_pipeline::Domain;
 use airlock_types::{ContentHash, DomainName};
@@ -93,8 +93,7 @@ pub async fn decide(
     let decided = match (action, item) {
         (Action::Promote(live), Item::Candidate(candidate)) => {
             // What was changed or decided on meanwhile is a conflict, whatever the gate says of it.
-            let waits = matches!(candidate.state, CandidateState::Proposed | CandidateState::NeedsEvidence);
-            if waits && candidate.hash == seen {
+            if candidate.state.waits() && candidate.hash == seen {
                 live.fits(&candidate.content)?;
             }
             promote.promote(domain, id, seen, by).await

@@ -12,7 +12,8 @@ use crate::store::rows::get;
 const MOST: i64 = 20_000;
 
 impl Promote {
-    /// The vectors that a model made of a domain's candidates and of what is curated, the newest first.
+    /// The vectors that a model made of a domain's candidates and of what is curated, the newest first: 20,000
+    /// at most.
     ///
     /// # Errors
     /// When the store does not answer, or a row is not what its hash says.

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use airlock_knowledge::Pack;
 use airlock_knowledge::pack::Addition;
-use airlock_knowledge::store::{
-    CandidateState, Content, Curation, CurationState, Filter, Kind, Origin, Store,
-};
+use airlock_knowledge::store::{Content, Curation, CurationState, Filter, Kind, Origin, Store};
 use airlock_types::DomainName;
 use serde_json::json;
 
@@ -106,7 +104,7 @@ async fn compare(
     Ok(Compared { against_disk, learned, proposed: proposed(name, store, disk).await? })
 }
 
-/// Words, terms and joins that mining found in how the domain is used, unless somebody rejected them or the pack has them.
+/// Words, terms and joins that mining found in how the domain is used and that still wait, unless the pack has them.
 async fn proposed(
     name: &DomainName,
     store: &Store,
@@ -118,7 +116,7 @@ async fn proposed(
     let now = |file: &str| disk.get(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     loop {
         let page = store.promote().candidates(&filter).await?;
-        for candidate in page.iter().filter(|candidate| candidate.state != CandidateState::Rejected) {
+        for candidate in page.iter().filter(|candidate| candidate.state.waits()) {
             let adds = candidate.evidence.get("adds").cloned().unwrap_or_default();
             let Ok(addition) = serde_json::from_value::<Addition>(adds) else { continue };
             let text = match files.get(addition.file()) {
