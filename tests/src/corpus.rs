@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::Duration;
 
 use airlock_database::{Source, SourceConfig};
@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_postgres::Client;
 
 use crate::laboratory::{Laboratory, Place};
-use crate::{binary, components};
+use crate::{components, under_test};
 
 /// Milliseconds a statement may take.
 const STATEMENT_MS: u64 = 10_000;
@@ -109,9 +109,9 @@ impl Corpus {
     /// Runs `airlock eval` over the loaded databases.
     #[must_use]
     pub fn eval(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(binary());
+        let mut command = under_test();
         command.arg("--config").arg(self.laboratory.config()).arg("eval").args(arguments);
-        command.env_remove("AIRLOCK_CONFIG").output().unwrap()
+        command.output().unwrap()
     }
 
     fn pack(&self, domain: &str) -> PathBuf {
@@ -152,7 +152,7 @@ impl Corpus {
             let text = format!("{settings}[egress]\nsamples = [{list}]\nvalues = [{list}]\n");
             std::fs::write(pack.join("domain.toml"), text).unwrap();
             std::fs::write(pack.join("notes.toml"), notes(&meta, &columns, &plain)).unwrap();
-            let output = Command::new(binary())
+            let output = under_test()
                 .arg("--config")
                 .arg(self.laboratory.config())
                 .args(["domain", "check", "--json"])

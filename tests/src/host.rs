@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::{Airlock, NOW, REQUEST, binary};
+use crate::{Airlock, NOW, REQUEST, under_test};
 
 /// A server beside a demo.
 pub struct Host {
@@ -31,7 +31,7 @@ impl Host {
         change(&mut config);
         let file = airlock.data.path().join(format!("{name}.toml"));
         std::fs::write(&file, toml::to_string(&config).unwrap()).unwrap();
-        let mut child = Command::new(binary())
+        let mut child = under_test()
             .args(["serve", "--json", "--listen", "127.0.0.1:0", "--config"])
             .arg(&file)
             .stdout(Stdio::piped())
@@ -69,7 +69,7 @@ impl Host {
     /// Runs a command of the binary against its configuration.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Output {
-        Command::new(binary()).args(arguments).env("AIRLOCK_CONFIG", &self.config).output().unwrap()
+        under_test().args(arguments).env("AIRLOCK_CONFIG", &self.config).output().unwrap()
     }
 
     /// What it logged so far.

@@ -66,6 +66,23 @@ pub fn binary() -> PathBuf {
     binary
 }
 
+/// A command of the binary under test, whose configuration is what a test gives it and nothing of the surroundings.
+#[must_use]
+pub fn under_test() -> Command {
+    without_ours(Command::new(binary()))
+}
+
+/// A command that no `AIRLOCK_` variable reaches from here.
+#[must_use]
+pub fn without_ours(mut command: Command) -> Command {
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"AIRLOCK_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
 /// The components, built by `cargo xtask test` before the tests run.
 #[must_use]
 pub fn components() -> PathBuf {
@@ -113,7 +130,7 @@ impl Airlock {
         components: &Path,
         variables: &[(&str, &str)],
     ) -> Self {
-        let mut child = Command::new(binary())
+        let mut child = under_test()
             .args([
                 "demo",
                 "--json",
@@ -130,8 +147,6 @@ impl Airlock {
             .arg(workspace().join("domains"))
             .arg("--data")
             .arg(data.path())
-            .env_remove("AIRLOCK_MODEL_URL")
-            .env_remove("AIRLOCK_MODEL")
             .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
@@ -189,7 +204,7 @@ impl Airlock {
 
     /// Runs a command of the binary against this demo's configuration.
     pub fn command(&self, arguments: &[&str], stdin: &str) -> Output {
-        let mut child = Command::new(binary())
+        let mut child = under_test()
             .args(arguments)
             .env("AIRLOCK_CONFIG", self.data.path().join("airlock.toml"))
             .stdin(Stdio::piped())

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use std::process::Command;
-
 use airlock_tests::laboratory::{Laboratory, Place, Served};
-use airlock_tests::{Airlock, Host, PATIENCE, Said, ScriptedModel, binary, eventually};
+use airlock_tests::{Airlock, Host, PATIENCE, Said, ScriptedModel, eventually, under_test};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -275,7 +273,7 @@ async fn a_key_sees_the_rows_of_its_holder_and_teaches_nobody_else() {
     let domain = laboratory.make(&TENANTS).await;
     let served = Served::start(&laboratory.config(), &model).await;
     let run = |arguments: &[&str]| -> Vec<Value> {
-        let output = Command::new(binary())
+        let output = under_test()
             .arg("--config")
             .arg(laboratory.config())
             .arg("--json")

@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use std::process::Command;
-
 use airlock_tests::laboratory::{Judge, Laboratory, Place, Served};
-use airlock_tests::{Said, ScriptedModel, binary};
+use airlock_tests::{Said, ScriptedModel, under_test};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = r#"
@@ -160,7 +158,7 @@ async fn values_are_exact_on_every_surface() {
     let question = "Which orders show every type?";
     let (status, answer) = served.ask(&domain, question).await;
     assert_eq!((status, &answer["rows"]), (200, &json!([row])), "{answer}");
-    let cli = Command::new(binary())
+    let cli = under_test()
         .args(["ask", "--json", "--server", &served.url, "--domain", &domain, question])
         .output()
         .unwrap();

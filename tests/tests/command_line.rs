@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use airlock_tests::{Airlock, Host, binary, eventually};
+use airlock_tests::{Airlock, Host, eventually, under_test};
 use serde_json::{Value, json};
 
 fn errors(output: &Output) -> String {
@@ -21,8 +21,8 @@ fn error(output: &Output) -> Value {
 
 fn bare(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(binary());
-    command.args(arguments).current_dir(folder.path()).env_remove("AIRLOCK_CONFIG");
+    let mut command = under_test();
+    command.args(arguments).current_dir(folder.path());
     command.envs(variables.iter().copied()).stdin(Stdio::null()).output().unwrap()
 }
 
@@ -40,6 +40,16 @@ fn a_mistake_is_an_object_that_says_what_was_meant() {
         (vec!["asc", "How many?"], vec![], "ask"),
         (vec!["ask", "--choice", "the first", "How many?"], vec![], "--follow-up-of"),
         (vec!["eval", "compare", "/nowhere/a", "/nowhere/b"], vec![], "/nowhere/a"),
+        (vec!["domain", "check", "/nowhere/pack"], vec![], "/nowhere/pack cannot be read: No such file"),
+        (vec!["domain", "load", "/nowhere/pack"], vec![], "/nowhere/pack cannot be read: No such file"),
+        (vec!["plugin", "check", "/nowhere/x.wasm"], vec![], "/nowhere/x.wasm cannot be read: No such file"),
+        (
+            vec!["plugin", "swap", "repair", "/nowhere/x.wasm"],
+            vec![],
+            "/nowhere/x.wasm cannot be read: No such file",
+        ),
+        (vec!["plugin", "swap", "repair", "x.wasm", "--shadow", "0"], vec![], "--shadow"),
+        (vec!["plugin", "swap", "repair", "x.wasm", "--shadow", "100001"], vec![], "--shadow"),
         (vec![], vec![], "command"),
     ] {
         let with_json: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
@@ -83,7 +93,7 @@ async fn ids_pipes_keys_and_logs_are_the_same_for_every_command() {
     // Nobody reads: what was to be done is done, and nothing panics.
     let config = airlock.data.path().join("airlock.toml");
     let unread = |arguments: &[&str], input: &str| {
-        let mut child = Command::new(binary())
+        let mut child = under_test()
             .args(arguments)
             .env("AIRLOCK_CONFIG", &config)
             .stdin(Stdio::piped())
@@ -108,6 +118,13 @@ async fn ids_pipes_keys_and_logs_are_the_same_for_every_command() {
     let seen = shown()["hash"].as_str().unwrap().to_owned();
     let content = json!({"question": "How many bills did we cancel?", "sql": sql}).to_string();
     let edit = ["examples", "edit", &id, "--hash", &seen, "--why", "clearer", "--content", "-"];
+    // A list is no object, in whatever order its items stand.
+    let list = json!(["How many bills did we cancel?", sql, []]).to_string();
+    let with_json: Vec<&str> = edit.iter().copied().chain(["--json"]).collect();
+    let refused = airlock.command(&with_json, &list);
+    let said = error(&refused)["error"].to_string();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("an object is wanted") && !said.contains("ExampleContent"), "{said}");
     assert_eq!(unread(&edit, &content), Some(0));
     assert!(shown().to_string().contains("did we cancel"), "{}", shown());
     assert_eq!(unread(&["examples", "list"], ""), Some(0));
@@ -126,9 +143,9 @@ async fn ids_pipes_keys_and_logs_are_the_same_for_every_command() {
         config["server"].as_table_mut().unwrap().insert("require_key".to_owned(), true.into());
     });
     let ask = |key: Option<&str>| {
-        let mut command = Command::new(binary());
+        let mut command = under_test();
         command.args(["ask", "--json", "--server", &locked.url, "How many customers do we have?"]);
-        command.env_remove("AIRLOCK_KEY").envs(key.map(|key| ("AIRLOCK_KEY", key))).output().unwrap()
+        command.envs(key.map(|key| ("AIRLOCK_KEY", key))).output().unwrap()
     };
     let without = ask(None);
     assert_eq!(without.status.code(), Some(2));

@@ -5,7 +5,7 @@
 use std::process::{Command, Output};
 
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, NOW, binary, components, workspace};
+use airlock_tests::{Airlock, NOW, components, under_test, workspace};
 use serde_json::{Value, json};
 
 fn code(output: &Output) -> Option<i32> {
@@ -69,17 +69,21 @@ async fn check_sql_judges_a_text_or_a_line_at_a_time() {
         "not json".to_owned(),
         json!({"id": 4, "sql": "SELECT total FROM bills"}).to_string(),
         json!({"id": 5, "sql": "SELECT 1/0 AS x"}).to_string(),
+        json!([6, "SELECT count(*) FROM bills"]).to_string(),
     ];
     let output = airlock.command(&["check-sql", "--json", "--run"], &input.join("\n"));
     assert_eq!(code(&output), Some(1), "{}", errors(&output));
     let got = lines(&output);
-    assert_eq!(got.len(), 5);
+    assert_eq!(got.len(), 6);
     assert_eq!((&got[0]["id"], &got[0]["ok"], &got[0]["rows"]), (&json!(1), &json!(true), &json!([[1400]])));
     assert_eq!((&got[1]["id"], &got[1]["verdict"]), (&json!("b"), &json!("rejected")));
     assert_eq!(got[2]["code"], "bad-input");
     assert_eq!(got[3]["code"], "unknown-column");
     assert_eq!((&got[4]["verdict"], &got[4]["ok"]), (&json!("approved"), &json!(false)));
     assert_eq!(got[4]["error"]["sqlstate"], "22012");
+    // A list has no field `sql`, whatever stands second in it.
+    assert_eq!((&got[5]["code"], &got[5]["id"]), (&json!("bad-input"), &Value::Null), "{}", got[5]);
+    assert!(got[5].to_string().contains("an object is wanted"), "{}", got[5]);
 
     let saved = airlock.data.path().join("catalogue.json");
     let output = airlock.command(&["check-sql", "--save-catalogue", saved.to_str().unwrap()], "");
@@ -157,7 +161,7 @@ async fn doctor_tries_every_claim_and_setup_proves_a_reader() {
 async fn a_crashed_demo_does_not_block_the_next_and_two_do_not_share_a_folder() {
     let first = Airlock::demo().await;
     let arguments = |data: &std::path::Path| {
-        let mut command = Command::new(binary());
+        let mut command = under_test();
         command.args(["demo", "--once", "--json", "--listen", "127.0.0.1:0"]);
         command.arg("--components").arg(components()).arg("--domains").arg(workspace().join("domains"));
         command.arg("--data").arg(data);

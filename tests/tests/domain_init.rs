@@ -4,11 +4,11 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Instant;
 
 use airlock_setup::{Durability, PrivateConfig, PrivatePostgres};
-use airlock_tests::{Said, ScriptedModel, binary, components, eventually, signal};
+use airlock_tests::{Said, ScriptedModel, components, eventually, signal, under_test};
 use serde_json::{Value, json};
 
 const PASSWORD: &str = "pa55 of the boss";
@@ -89,13 +89,7 @@ impl Place {
 
     fn run(&self, arguments: &[&str]) -> Output {
         let config = self.folder.path().join("airlock.toml");
-        Command::new(binary())
-            .args(arguments)
-            .env("AIRLOCK_CONFIG", config)
-            .env_remove("AIRLOCK_MODEL_URL")
-            .env_remove("AIRLOCK_MODEL")
-            .output()
-            .unwrap()
+        under_test().args(arguments).env("AIRLOCK_CONFIG", config).output().unwrap()
     }
 
     fn init(&self, name: &str, url: &str, more: &[&str]) -> Output {
@@ -269,7 +263,7 @@ async fn kept_from_models(place: &Place, pack: &Path) {
             }
         }
         let model = ScriptedModel::start(move |_| Said::Text(sql.to_owned())).await;
-        let output = Command::new(binary())
+        let output = under_test()
             .args(["ask", "--json", "Which books do we have?"])
             .env("AIRLOCK_CONFIG", place.folder.path().join("airlock.toml"))
             .envs([("AIRLOCK_MODEL_URL", model.url.as_str()), ("AIRLOCK_MODEL", "scripted")])
@@ -297,11 +291,9 @@ async fn values_follow(place: &Place, pack: &Path) {
     let config = place.folder.path().join("airlock.toml");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, text.replace("[domains]\n", "[domains]\nvalues_refresh_seconds = 1\n")).unwrap();
-    let mut served = Command::new(binary())
+    let mut served = under_test()
         .args(["serve", "--json", "--listen", "127.0.0.1:0"])
         .env("AIRLOCK_CONFIG", &config)
-        .env_remove("AIRLOCK_MODEL_URL")
-        .env_remove("AIRLOCK_MODEL")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use airlock_tests::corpus::Corpus;
-use airlock_tests::{Airlock, NOW, PATIENCE, Said, ScriptedModel, binary, corpora, eventually};
+use airlock_tests::{Airlock, NOW, PATIENCE, Said, ScriptedModel, corpora, eventually, under_test};
 use serde_json::{Value, json};
 
 /// An evaluator beside a demo, with a folder of its own.
@@ -39,13 +39,11 @@ impl<'a> Evaluator<'a> {
     }
 
     fn command(&self, arguments: &[&str], model: Option<&str>) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = under_test();
         command
             .args(["eval", "--json"])
             .args(arguments)
-            .env("AIRLOCK_CONFIG", self.airlock.data.path().join("airlock.toml"))
-            .env_remove("AIRLOCK_MODEL_URL")
-            .env_remove("AIRLOCK_MODEL");
+            .env("AIRLOCK_CONFIG", self.airlock.data.path().join("airlock.toml"));
         if let Some(url) = model {
             command.env("AIRLOCK_MODEL_URL", url).env("AIRLOCK_MODEL", "scripted");
             // A model that is silent on purpose is silent for longer than a test on a busy machine takes.
@@ -127,9 +125,11 @@ async fn a_run_is_graded_kept_graded_again_and_compared() {
     let airlock = Airlock::demo().await;
     let evaluator = Evaluator::new(&airlock);
     // Of the last one the right answer is another than the question's, so that something is wrong.
-    let wrong = json!({"id": "wrong", "category": "simple", "question": "How many customers do we have?",
-        "gold_sql": "SELECT count(*) + 1 FROM customers", "now": NOW});
-    let questions = evaluator.questions(&[customers(), colour(), wrong]);
+    let wrong = || {
+        json!({"id": "wrong", "category": "simple", "question": "How many customers do we have?",
+        "gold_sql": "SELECT count(*) + 1 FROM customers", "now": NOW})
+    };
+    let questions = evaluator.questions(&[customers(), colour(), wrong()]);
     let (code, summary, errors) = evaluator.run(&questions, &["--domain", "hardware-shop"], None);
     assert_eq!(code, Some(0), "{errors}");
     for mode in ["agent", "baseline"] {
@@ -171,6 +171,28 @@ async fn a_run_is_graded_kept_graded_again_and_compared() {
     let (code, comparison, errors) = evaluator.eval(&["compare", &run, second], None);
     assert_eq!(code, Some(0), "{errors}");
     assert_eq!((&comparison["questions"], &comparison["modes"][0]["flips"]), (&json!(3), &json!([])));
+
+    // Runs over other questions say nothing of each other.
+    let elsewhere = json!({"id": "elsewhere", "category": "simple", "question": "How many customers do we have?",
+        "gold_sql": CUSTOMERS, "now": NOW});
+    let others = evaluator.text(&format!("{elsewhere}\n"));
+    let (code, other, errors) = evaluator.run(&others, &["--domain", "hardware-shop"], None);
+    assert_eq!(code, Some(0), "{errors}");
+    let (code, nothing, errors) = evaluator.eval(&["compare", &run, other["folder"].as_str().unwrap()], None);
+    assert_eq!((code, nothing), (Some(2), Value::Null), "{errors}");
+    assert!(errors.contains("cannot be compared: no question of one"), "{errors}");
+
+    // A map that cannot be used is a mistake, whether or not a question needs it.
+    let questions = evaluator.questions(&[customers(), colour(), wrong()]);
+    for (maps, want) in [
+        (&["--map", "shop=nowhere"][..], "nowhere"),
+        (&["--map", "shop=hardware-shop", "--map", "shop=hardware-shop"], "`shop` is mapped twice"),
+        (&["--map", "shop"], "`shop` is not DB=DOMAIN"),
+    ] {
+        let more: Vec<&str> = ["--domain", "hardware-shop"].iter().chain(maps).copied().collect();
+        let (code, _, errors) = evaluator.run(&questions, &more, None);
+        assert!(code == Some(2) && errors.contains("--map: ") && errors.contains(want), "{maps:?}: {errors}");
+    }
 
     // The domain's own words are left out where they are told to be.
     let more = ["--domain", "hardware-shop", "--degrade", "samples,keys,notes", "--baseline", "off"];

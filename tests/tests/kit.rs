@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use airlock_tests::{Airlock, adapter_that_traps, binary, components, workspace};
+use airlock_tests::{Airlock, adapter_that_traps, binary, components, without_ours, workspace};
 use serde_json::Value;
 
 const STAGES: [&str; 8] =
@@ -31,15 +31,12 @@ impl Author {
     /// A command in the folder, as if nobody here built anything: cargo's variables for this workspace are not an author's. What is
     /// compiled is kept beside the other build products.
     fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
+        let mut command = without_ours(Command::new(program));
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             let ours =
                 ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_UNSTABLE_", "CARGO_RESOLVER_", "__CARGO", "NEXTEST"];
-            if ours.iter().any(|prefix| text.starts_with(prefix))
-                || text == "CARGO"
-                || text == "AIRLOCK_CONFIG"
-            {
+            if ours.iter().any(|prefix| text.starts_with(prefix)) || text == "CARGO" {
                 command.env_remove(&name);
             }
         }

@@ -61,8 +61,11 @@ async fn what_went_well_is_proposed_and_a_person_decides_by_its_hash() {
         let question = "How many loyal customers do we have?";
         lines(&airlock, &["examples", "add", "--question", question, "--sql", sql, "--json"])
     };
-    assert_ne!(add("DROP TABLE customers").0, Some(0));
-    assert_eq!(add("SELECT 1 -- hello").0, Some(1));
+    // Whatever content is refused for, it is refused in the same way.
+    for sql in ["DROP TABLE customers", "SELECT 1 -- hello", "SELECT 1; SELECT 2", "", "SELECT 1 \u{200b}"] {
+        let (code, said) = add(sql);
+        assert_eq!((code, said[0]["error"].as_str()), (Some(1), Some("refused")), "{sql:?}: {said:?}");
+    }
     assert_eq!(add("SELECT count(*) AS loyal FROM customers WHERE cust_id < 5").0, Some(0));
     let answer = airlock.ask_with_store("How many loyal customers do we have?").await;
     assert!(answer["sql"].as_str().unwrap_or_default().contains("loyal"), "{answer}");

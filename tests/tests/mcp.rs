@@ -4,10 +4,10 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use airlock_tests::laboratory::{Laboratory, Place};
-use airlock_tests::{Airlock, binary, eventually, signal};
+use airlock_tests::{Airlock, eventually, signal, under_test};
 use serde_json::{Value, json};
 
 /// A session of `airlock mcp`.
@@ -20,7 +20,7 @@ struct Session {
 
 impl Session {
     fn begin(config: &Path) -> Self {
-        let mut child = Command::new(binary())
+        let mut child = under_test()
             .arg("mcp")
             .env("AIRLOCK_CONFIG", config)
             .stdin(Stdio::piped())

@@ -3,10 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::path::Path;
-use std::process::Command;
-
 use airlock_tests::laboratory::{Laboratory, Place, Served};
-use airlock_tests::{Airlock, Said, ScriptedModel, binary, eventually, signal};
+use airlock_tests::{Airlock, Said, ScriptedModel, eventually, signal, under_test};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
@@ -100,7 +98,7 @@ async fn refusal(request: RequestBuilder) -> (u16, String) {
 
 /// Makes a key by the configuration: itself and its id.
 fn key(config: &Path, more: &[&str]) -> (String, String) {
-    let mut command = Command::new(binary());
+    let mut command = under_test();
     command.arg("--config").arg(config).args(["--json", "key", "create", "somebody"]).args(more);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -284,12 +282,8 @@ async fn a_call_ends_when_nobody_waits_for_it_and_no_agent_takes_every_connectio
     until(2, "no third runs").await;
 
     // A key that is taken back takes its calls with it.
-    let revoked = Command::new(binary())
-        .arg("--config")
-        .arg(laboratory.config())
-        .args(["key", "revoke", &id])
-        .output()
-        .unwrap();
+    let revoked =
+        under_test().arg("--config").arg(laboratory.config()).args(["key", "revoke", &id]).output().unwrap();
     assert!(revoked.status.success(), "{}", String::from_utf8_lossy(&revoked.stderr));
     until(0, "they end with their key").await;
     drop(left);

@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 
 use airlock_tests::laboratory::{Judge, Laboratory, Place, Served};
-use airlock_tests::{ScriptedModel, binary, eventually};
+use airlock_tests::{ScriptedModel, eventually, under_test};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "
@@ -108,8 +108,7 @@ async fn a_host_behind_a_transaction_pooler_serves_as_any_other() {
     assert_eq!((status, answer["row_count"].as_u64()), (200, Some(2)), "{answer}");
 
     // Every claim holds through it.
-    let doctor =
-        Command::new(binary()).arg("--config").arg(&config).args(["doctor", "--json"]).output().unwrap();
+    let doctor = under_test().arg("--config").arg(&config).args(["doctor", "--json"]).output().unwrap();
     let report: Value = serde_json::from_slice(&doctor.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&doctor.stderr)));
     assert_eq!((report["ok"].as_bool(), doctor.status.code()), (Some(true), Some(0)), "{report}");

@@ -4,11 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use airlock_knowledge::store::{Content, ExampleContent, ItemId};
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, binary, end_connections, eventually, heard};
+use airlock_tests::{Airlock, end_connections, eventually, heard, under_test};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
@@ -46,7 +46,7 @@ impl Second {
         server.insert("operator_socket".to_owned(), own.join("o.sock").display().to_string().into());
         let file = airlock.data.path().join("second.toml");
         std::fs::write(&file, toml::to_string(&config).unwrap()).unwrap();
-        let mut child = Command::new(binary())
+        let mut child = under_test()
             .args(["serve", "--json", "--listen", "127.0.0.1:0", "--config"])
             .arg(&file)
             .stdout(Stdio::piped())
@@ -165,7 +165,40 @@ async fn a_pack_is_loaded_listed_and_compared_and_a_running_host_serves_it() {
     let golden = loaded["golden"].as_array().unwrap();
     assert!(golden.iter().all(|case| case["tables"].is_array()) && golden.len() > 3, "{loaded}");
     let (code, patch) = lines(&["domain", "diff", "hardware-shop"]);
-    assert!(code == Some(1) && patch.contains("-name = \"quuxness\""), "{patch}");
+    assert_eq!(code, Some(1), "{patch}");
+    assert!(
+        !patch.contains("quuxness"),
+        "what leads from the loaded pack to the one on disk is no patch: {patch}"
+    );
+    let told = airlock.command(&["domain", "diff", "hardware-shop"], "");
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(
+        told.contains("the pack on disk is not the one that was loaded") && told.contains("glossary.toml"),
+        "{told}"
+    );
+    let whole: Value =
+        serde_json::from_str(&lines(&["domain", "diff", "hardware-shop", "--json"]).1).unwrap();
+    let against = whole["loaded_against_disk"].as_str().unwrap();
+    assert!(against.contains("-name = \"quuxness\""), "{whole}");
+    // What is printed is a patch of the files on disk.
+    let disk = airlock.data.path().join("disk");
+    copy(&airlock_tests::workspace().join("domains/hardware-shop"), &disk);
+    std::fs::write(disk.join("learned.patch"), &patch).unwrap();
+    let applied = std::process::Command::new("git")
+        .args(["apply", "--verbose", "learned.patch"])
+        .current_dir(&disk)
+        .env("GIT_CEILING_DIRECTORIES", airlock.data.path())
+        .output()
+        .unwrap();
+    assert!(applied.status.success(), "{applied:?}\n{patch}");
+    let golden = std::fs::read_to_string(disk.join("golden.jsonl")).unwrap();
+    assert!(golden.contains(QUESTION), "{golden}");
+
+    let twice = lines(&["domain", "load", &path, &format!("{path}/.")]);
+    assert!(
+        twice.0 == Some(2) && twice.1.contains("two of the packs are called `hardware-shop`"),
+        "{twice:?}"
+    );
     eventually("the host serves the other pack", async || {
         let answer = airlock.ask("What does quuxness mean?").await.1;
         if answer["answer"].to_string().contains("nobody has heard") { Ok(()) } else { Err(answer) }

@@ -281,15 +281,20 @@ async fn a_swap_is_verified_shadowed_or_refused_before_anything_changes() {
     let file = operator.granted("planner-x", &variant("planner", "x"), "planner", PLANNER);
     for (stage, file, options, code, words) in [
         ("linker", file.as_path(), &[][..], 1, "does not name stage `linker`"),
-        ("planner", std::path::Path::new("/nowhere.wasm"), &[], 1, "/nowhere.wasm"),
         ("planner", file.as_path(), &["--domain", "nowhere"], 1, "nowhere"),
     ] {
         let (got, refused) = operator.swap(stage, file, options);
         assert_eq!(got, code, "{refused}");
         assert!(refused["why"].as_str().unwrap().contains(words), "{refused}");
     }
-    let wrong = airlock.command(&["plugin", "swap", "plan", "x.wasm"], "");
+    let wrong = airlock.command(&["plugin", "swap", "plan", &file.display().to_string()], "");
     assert_eq!(wrong.status.code(), Some(2));
+
+    let empty = airlock.data.path().join("empty.jsonl");
+    std::fs::write(&empty, "\n").unwrap();
+    let (code, refused) = operator.swap("planner", &file, &["--verify", &empty.display().to_string()]);
+    let why = refused["why"].as_str().unwrap();
+    assert!(code == 1 && why.contains("empty.jsonl holds no golden case"), "{refused}");
 
     // One that traps is worse on every case that is right now.
     let bad = operator.granted("planner-bad", &planner_that_traps(), "planner", &[]);
@@ -336,4 +341,18 @@ async fn a_swap_is_verified_shadowed_or_refused_before_anything_changes() {
         assert_eq!(counts, if same { [2, 2, 0, 0] } else { [2, 0, 0, 2] }, "{report}");
     }
     assert_eq!(operator.serving("planner"), "planner-x");
+
+    // What served a domain before it has one of its own is what serves all.
+    let own = variant("planner", "own");
+    operator.grant(&format!(
+        "[[grant]]\ncomponent = \"planner-own\"\ndigest = \"{}\"\nstage = [\"planner\"]\ndomains = [\"hardware-shop\"]\nimports = {}\n",
+        ContentHash::of(&own),
+        json!(PLANNER)
+    ));
+    let own = operator.file("planner-own", &own);
+    let (code, swapped) = operator.swap("planner", &own, &["--domain", "hardware-shop"]);
+    assert_eq!((code, &swapped["from"]["component"]), (0, &json!("planner-x")), "{swapped}");
+    let (code, back) = operator.plugin(&["rollback", "planner", "--domain", "hardware-shop"]);
+    let (from, to) = (&back[0]["from"]["component"], &back[0]["to"]["component"]);
+    assert_eq!((code, from, to), (0, &json!("planner-own"), &json!("planner-x")), "{back:?}");
 }

@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use airlock_tests::collector::{Collector, Manner, Span};
-use airlock_tests::{Airlock, NOW, Said, ScriptedModel, binary, eventually, workspace};
+use airlock_tests::{Airlock, NOW, Said, ScriptedModel, eventually, under_test, workspace};
 use serde_json::{Value, json};
 
 const QUESTION: &str = "How many bills mention the customer Zanzibar Traders?";
@@ -264,7 +264,7 @@ async fn log_lines_say_of_which_ask_they_are_and_no_secret_is_seen_anywhere() {
 
 /// Runs a command against a demo's configuration, with variables. The collector and the model answer meanwhile.
 async fn run(airlock: &Airlock, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(binary());
+    let mut command = under_test();
     command
         .args(arguments)
         .env("AIRLOCK_CONFIG", airlock.data.path().join("airlock.toml"))

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::install::Apt;
 use crate::progress::Step;
 use crate::wasm;
-use crate::workspace::{Workspace, forget_cargo_run};
+use crate::workspace::{Workspace, forget_cargo_run, forget_measuring};
 use crate::{Obtain, model, plugins, preflight};
 
 /// A private PostgreSQL, the demo shop, the server, one question answered.
@@ -46,6 +46,7 @@ impl Demo {
 
         let mut airlock = Command::new(workspace.target.join("debug/airlock"));
         forget_cargo_run(&mut airlock);
+        forget_measuring(&mut airlock);
         airlock.current_dir(&workspace.root).arg("demo").arg("--components").arg(workspace.components());
         if let Some(model) = model::fetched() {
             airlock.arg("--embedder").arg(model);

@@ -78,6 +78,27 @@ pub fn forget_cargo_run(command: &mut Command) {
     };
 }
 
+/// Takes from a command what tells tests and benchmarks where things are: airlock refuses a variable of its name that it
+/// does not know.
+pub fn forget_measuring(command: &mut Command) {
+    const NAMES: [&str; 7] = [
+        "AIRLOCK_BINARY",
+        "AIRLOCK_COMPONENTS",
+        "AIRLOCK_CORPORA",
+        "AIRLOCK_EVAL_DATABASE_URL",
+        "AIRLOCK_KILL_ROLES",
+        "AIRLOCK_RUN",
+        "AIRLOCK_URL",
+    ];
+    const PREFIXES: [&str; 3] = ["AIRLOCK_BENCH_", "AIRLOCK_SETUP_TEST_", "AIRLOCK_WRITE_"];
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if NAMES.contains(&&*text) || PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+}
+
 /// The caller's own library path: without the folders of build products and toolchains that `cargo run` put before it.
 fn library_path() -> Option<OsString> {
     let path = env::var_os("LD_LIBRARY_PATH")?;

@@ -65,11 +65,18 @@ impl Comparison {
     /// Compares two runs.
     ///
     /// # Errors
-    /// When a folder cannot be read.
+    /// When a folder cannot be read, or the two share no question.
     pub fn of(first: &Folder, second: &Folder) -> Result<Self, EvaluationError> {
         let (first_asked, second_asked) = (first.questions()?, second.questions()?);
         let (first_records, second_records) = (first.records()?, second.records()?);
         let same = same(&first_asked, &second_asked);
+        if same.is_empty() {
+            return Err(EvaluationError::NothingShared {
+                first: first.manifest().run.clone(),
+                second: second.manifest().run.clone(),
+                why: "no question of one is a question of the other, with the same right answers",
+            });
+        }
         let all = first_asked.iter().chain(&second_asked).map(|asked| asked.case.case.id.value.as_str());
         let left_out: BTreeSet<&str> = all.filter(|id| !same.contains(id)).collect();
         let modes = [Mode::Agent, Mode::Baseline]

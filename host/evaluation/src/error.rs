@@ -28,6 +28,16 @@ pub enum EvaluationError {
         /// What is wrong with it.
         why: String,
     },
+    /// Two runs that cannot be held against each other.
+    #[error("{first} and {second} cannot be compared: {why}")]
+    NothingShared {
+        /// The first run.
+        first: String,
+        /// The second.
+        second: String,
+        /// What they do not share.
+        why: &'static str,
+    },
     /// Somebody else writes to the run.
     #[error("{0}: another evaluation is writing to this run")]
     InUse(PathBuf),
@@ -55,7 +65,14 @@ impl EvaluationError {
     /// Whether whoever called can mend it.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::Questions(_) | Self::NoRun { .. } | Self::InUse(_) | Self::Changed { .. })
+        matches!(
+            self,
+            Self::Questions(_)
+                | Self::NoRun { .. }
+                | Self::NothingShared { .. }
+                | Self::InUse(_)
+                | Self::Changed { .. }
+        )
     }
 }
 

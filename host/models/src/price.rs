@@ -3,16 +3,28 @@
 use std::collections::BTreeMap;
 
 use airlock_types::ask::Tokens;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// Price of one model in US dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// Sent.
+    #[serde(deserialize_with = "dollars")]
     pub input: f64,
     /// Received.
+    #[serde(deserialize_with = "dollars")]
     pub output: f64,
+}
+
+/// A price that somebody can ask: what is negative or no number would make costs that mean nothing.
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let price = f64::deserialize(deserializer)?;
+    if price.is_finite() && price >= 0.0 {
+        return Ok(price);
+    }
+    Err(D::Error::custom("a price is a number of US dollars, from 0"))
 }
 
 /// Prices by model name.

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use airlock_types::DomainName;
 use clap::{Args, Parser, Subcommand};
 
+use crate::operator::RUNS;
+
 pub use eval::{Baseline, Compare, Eval, Faults, Link, Regrade, Run};
 pub use key::{CreateKey, Key};
 pub use knowledge::{
@@ -399,7 +401,7 @@ pub struct Swap {
     #[arg(long, requires = "verify")]
     pub force: bool,
     /// Do not swap: run it beside the old one in the next N asks that need the stage, and compare.
-    #[arg(long, value_name = "N", conflicts_with_all = ["verify", "force"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["verify", "force"], value_parser = clap::value_parser!(u32).range(1..=i64::from(RUNS)))]
     pub shadow: Option<u32>,
 }
 

@@ -9,6 +9,9 @@ use airlock_types::{Answer, Outcome};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::LogFormat;
 use crate::exit::{Exit, Usage};
@@ -18,32 +21,38 @@ pub fn log_to_stderr(format: LogFormat, verbose: u8, tries_components: bool) {
     let default = match verbose {
         // What each call came to is what such a command prints.
         0 if tries_components => "warn,airlock_runtime=error",
-        // The protocol's own lines tell of clients that went away, which is their affair.
-        0 => "warn,rmcp=off",
+        0 => "warn",
         1 => "info",
-        // The debug lines of the protocol hold statements with the values in them, too.
-        _ => "debug,rmcp=info,hyper=info,h2=info,wasmtime=info,cranelift=info",
+        _ => "debug,hyper=info,h2=info,wasmtime=info,cranelift=info",
     };
     let filter = EnvFilter::try_from_env("AIRLOCK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     // A reader of stderr that is gone must not end what is being done.
-    let lines = tracing_subscriber::fmt()
-        .log_internal_errors(false)
-        .with_env_filter(quiet(filter))
-        .with_writer(io::stderr);
+    let quiet = quiet(&filter);
+    let lines =
+        tracing_subscriber::fmt().log_internal_errors(false).with_env_filter(filter).with_writer(io::stderr);
     match format {
-        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).finish().with(quiet).init(),
         // Every line carries the spans that it was written in, the ask's and the request's among them.
-        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).init(),
+        LogFormat::Json => {
+            lines.json().flatten_event(true).with_current_span(false).finish().with(quiet).init();
+        }
     }
 }
 
-/// The debug lines of the driver and the parsers hold statements with the values in them: those stay out of every log,
-/// whoever asks for more.
-const WITH_VALUES: [&str; 3] = ["tokio_postgres=warn", "sqlparser=warn", "pg_query=warn"];
+/// The debug lines of the driver and the parsers hold statements with the values in them, those of the agents' protocol
+/// rows, too: they stay out of every log, whoever asks for more. What else the protocol tells is of clients that went away,
+/// which is their affair.
+const WITH_VALUES: [(&str, LevelFilter); 4] = [
+    ("tokio_postgres", LevelFilter::WARN),
+    ("sqlparser", LevelFilter::WARN),
+    ("pg_query", LevelFilter::WARN),
+    ("rmcp", LevelFilter::OFF),
+];
 
-fn quiet(filter: EnvFilter) -> EnvFilter {
-    let quiet = WITH_VALUES.iter().filter_map(|directive| directive.parse().ok());
-    quiet.fold(filter, EnvFilter::add_directive)
+/// What is kept out beside a filter: within the filter itself, a directive for a module of these would win.
+fn quiet(filter: &EnvFilter) -> Targets {
+    let most = filter.max_level_hint().unwrap_or(LevelFilter::TRACE);
+    Targets::new().with_default(most).with_targets(WITH_VALUES)
 }
 
 /// Whether what is said beside the answer is for a program. Said once, at the start.
@@ -256,15 +265,39 @@ mod tests {
 
     #[test]
     fn whoever_asks_for_more_gets_no_statement_with_its_values() {
-        for wanted in ["trace", "debug", "info,sqlparser=trace", "tokio_postgres=debug"] {
-            let filter = quiet(EnvFilter::new(wanted)).to_string();
-            for directive in WITH_VALUES {
-                assert!(filter.split(',').any(|part| part == directive), "{wanted}: {filter}");
+        #[derive(Clone, Default)]
+        struct Written(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+        impl Write for Written {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().unwrap().write(bytes)
             }
-            assert!(
-                !filter.contains("sqlparser=trace") && !filter.contains("tokio_postgres=debug"),
-                "{filter}"
-            );
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        for wanted in [
+            "trace",
+            "debug",
+            "info,sqlparser=trace,airlock=debug",
+            "tokio_postgres::query=debug,airlock=debug",
+            "rmcp=trace,airlock=debug",
+            "rmcp::service=trace,airlock=debug",
+            "[{sql}]=trace,airlock=debug",
+        ] {
+            let (filter, written) = (EnvFilter::new(wanted), Written::default());
+            let (quiet, writer) = (quiet(&filter), written.clone());
+            let lines = tracing_subscriber::fmt().with_env_filter(filter);
+            let lines = lines.with_writer(move || writer.clone()).finish().with(quiet);
+            tracing::subscriber::with_default(lines, || {
+                tracing::debug!(target: "sqlparser::parser", sql = "hunter2");
+                tracing::debug!(target: "tokio_postgres::query", sql = "hunter2");
+                tracing::debug!(target: "pg_query", sql = "hunter2");
+                tracing::warn!(target: "rmcp::service", sql = "hunter2");
+                tracing::trace!(target: "rmcp", sql = "hunter2");
+                tracing::debug!(target: "airlock::http", "our own");
+            });
+            let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+            assert!(!text.contains("hunter2") && text.contains("our own"), "{wanted}: {text}");
         }
     }
 }

@@ -61,14 +61,14 @@ impl Telemetry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::environment::Environment;
 
     #[test]
     fn the_examples_of_the_pages_are_read() {
-        let variable = |name: &str| match name {
-            "OTLP_HEADERS" => Some("authorization=Basic%20YQ==".to_owned()),
-            "SHOP_READER_URL" => Some("host=/run/postgresql dbname=shop".to_owned()),
-            _ => None,
-        };
+        let environment = Environment::of(&[
+            ("OTLP_HEADERS", "authorization=Basic%20YQ=="),
+            ("SHOP_READER_URL", "host=/run/postgresql dbname=shop"),
+        ]);
         for (page, traced) in [
             (include_str!("../../../docs/telemetry.md"), true),
             (include_str!("../../../docs/deploy.md"), false),
@@ -79,7 +79,7 @@ mod tests {
             std::fs::write(&file, example).unwrap();
             // The passwords of a store are in a file of their own.
             std::fs::write(folder.path().join("store.credentials"), "").unwrap();
-            let config = Config::read(Some(&file), variable).unwrap_or_else(|error| panic!("{error}"));
+            let config = Config::read(Some(&file), &environment).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(config.telemetry.traces.is_some(), traced);
         }
     }

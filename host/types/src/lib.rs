@@ -9,6 +9,7 @@ pub mod cell;
 pub mod clock;
 pub mod failure;
 pub mod ids;
+pub mod object;
 pub mod query;
 pub mod text;
 
@@ -17,4 +18,5 @@ pub use catalogue::Catalogue;
 pub use clock::Clock;
 pub use failure::{ErrorType, Failure};
 pub use ids::{AskId, ColumnRef, ContentHash, DomainName, TableRef};
+pub use object::Object;
 pub use text::Question;

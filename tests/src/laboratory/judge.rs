@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::{PATIENCE, binary};
+use crate::{PATIENCE, under_test};
 
 /// What came of one line.
 pub struct Judged {
@@ -36,7 +36,7 @@ pub struct Judge {
 impl Judge {
     /// Starts one for a domain of this configuration.
     pub fn start(config: &Path, domain: &str) -> Self {
-        let mut child = Command::new(binary())
+        let mut child = Command::from(under_test())
             .arg("--config")
             .arg(config)
             .args(["check-sql", "--json", "--run", "--domain", domain])

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::{PATIENCE, REQUEST, ScriptedModel, binary};
+use crate::{PATIENCE, REQUEST, ScriptedModel, under_test};
 
 /// A running server. It ends with this.
 pub struct Served {
@@ -20,7 +20,7 @@ pub struct Served {
 impl Served {
     /// Starts one for this configuration, with this model.
     pub async fn start(config: &Path, model: &ScriptedModel) -> Self {
-        let mut child = Command::new(binary())
+        let mut child = Command::from(under_test())
             .arg("--config")
             .arg(config)
             .args(["serve", "--json", "--listen", "127.0.0.1:0"])

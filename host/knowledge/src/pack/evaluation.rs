@@ -44,7 +44,7 @@ pub(crate) fn read(nodes: Vec<Node>, findings: &Findings) -> Vec<EvaluationCase>
 }
 
 fn read_case(node: Node, findings: &Findings) -> Option<EvaluationCase> {
-    let mut line = Section::of(node, "", findings)?;
+    let mut line = Section::of_line(node, findings)?;
     let id = line.name("id", limits::NAME);
     let id = line.need(id, "id", "\"bills-july\"");
     let question = line.text("question", airlock_types::text::QUESTION_LIMIT);
@@ -55,9 +55,10 @@ fn read_case(node: Node, findings: &Findings) -> Option<EvaluationCase> {
     });
     let outcome = outcome(&mut line);
     let sql = match (line.text_if_any("gold_sql", limits::SQL), line.text_if_any("sql", limits::SQL)) {
-        (Some(_), Some(sql)) => {
+        (Some(gold), Some(sql)) => {
             line.report(&sql.spot, "both `gold_sql` and `sql`", "keep one of them");
-            None
+            // The first stands for both, so that nothing is said to be missing.
+            Some(gold)
         }
         (gold, sql) => gold.or(sql),
     };
@@ -166,5 +167,33 @@ mod tests {
             assert!(report.contains(&format!("q.jsonl:{line}:")), "{line}: {report}");
         }
         assert!(!report.contains("q.jsonl:3:"), "{report}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_once_and_in_json() {
+        for (line, want) in [
+            (
+                r#"{"id":"a","question":"Why?","sql":"SELECT 1","gold_sql":"SELECT 2"}"#,
+                "both `gold_sql` and `sql`; keep one of them",
+            ),
+            (
+                r#"{"id":"a","question":"Why?"}"#,
+                "`gold_sql` is missing; add it: \"gold_sql\": \"SELECT count(*) FROM bills\"",
+            ),
+            (r#"{"question":"Why?","sql":"SELECT 1"}"#, "`id` is missing; add it: \"id\": \"bills-july\""),
+            (r#"["a","Why?"]"#, "the line is a list, and an object is wanted; write one JSON object a line"),
+            (
+                r#"{"id":"a","question":["Why?"],"sql":"SELECT 1"}"#,
+                "`question` is a list; write a text in quotes",
+            ),
+            (
+                r#"{"id":"a","question":{},"sql":"SELECT 1"}"#,
+                "`question` is an object; write a text in quotes",
+            ),
+        ] {
+            let report = read(line).unwrap_err();
+            assert!(report.contains(want), "{line}: {report}");
+            assert_eq!(report.matches("q.jsonl:1:").count(), 1, "{line}: {report}");
+        }
     }
 }

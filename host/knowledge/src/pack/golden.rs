@@ -72,7 +72,7 @@ pub(crate) fn each_its_own_id<'a>(ids: impl Iterator<Item = &'a Located<String>>
 }
 
 fn read_case(node: Node, findings: &Findings) -> Option<GoldenCase> {
-    let mut case = Section::of(node, "", findings)?;
+    let mut case = Section::of_line(node, findings)?;
     let id = case.name("id", limits::NAME);
     let id = case.need(id, "id", "\"bills-july\"");
     let question = case.text("question", airlock_types::text::QUESTION_LIMIT);

@@ -18,27 +18,48 @@ pub(crate) struct Section<'a> {
     entries: Vec<Entry>,
     asked: BTreeSet<&'static str>,
     present: BTreeSet<&'static str>,
+    /// How a key and its value are written where this stands.
+    notation: Notation,
     findings: &'a Findings,
+}
+
+/// What a file is written in.
+#[derive(Clone, Copy)]
+enum Notation {
+    Toml,
+    Json,
 }
 
 impl<'a> Section<'a> {
     /// The node as a table; anything else is a finding.
     pub(crate) fn of(node: Node, name: impl Into<String>, findings: &'a Findings) -> Option<Self> {
         let name = name.into();
-        match node.kind {
-            Kind::Table(entries) => Some(Self {
-                spot: node.spot,
-                name,
-                entries,
-                asked: BTreeSet::new(),
-                present: BTreeSet::new(),
-                findings,
-            }),
-            other => {
-                findings.add(&node.spot, format!("`{name}` is {}", other.what()), "write a table here");
-                None
-            }
-        }
+        Self::with(node, name, Notation::Toml, findings)
+            .map_err(|(spot, name, found)| {
+                findings.add(&spot, format!("`{name}` is {}", found.what()), "write a table here");
+            })
+            .ok()
+    }
+
+    /// A line of JSON as an object; anything else is a finding.
+    pub(crate) fn of_line(node: Node, findings: &'a Findings) -> Option<Self> {
+        Self::with(node, String::new(), Notation::Json, findings)
+            .map_err(|(spot, _, found)| {
+                let what = format!("the line is {}, and an object is wanted", found.what());
+                findings.add(&spot, what, "write one JSON object a line");
+            })
+            .ok()
+    }
+
+    fn with(
+        node: Node,
+        name: String,
+        notation: Notation,
+        findings: &'a Findings,
+    ) -> Result<Self, (Spot, String, Kind)> {
+        let Kind::Table(entries) = node.kind else { return Err((node.spot, name, node.kind)) };
+        let (asked, present) = (BTreeSet::new(), BTreeSet::new());
+        Ok(Self { spot: node.spot, name, entries, asked, present, notation, findings })
     }
 
     fn path(&self, key: &str) -> String {
@@ -55,11 +76,11 @@ impl<'a> Section<'a> {
     }
 
     fn wrong(&self, spot: &Spot, key: &str, found: &Kind, wanted: &str) {
-        self.findings.add(
-            spot,
-            format!("`{}` is {}", self.path(key), found.what()),
-            format!("write {wanted}"),
-        );
+        let what = match (self.notation, found) {
+            (Notation::Json, Kind::Table(_)) => "an object",
+            _ => found.what(),
+        };
+        self.findings.add(spot, format!("`{}` is {what}", self.path(key)), format!("write {wanted}"));
     }
 
     /// Reports something about this table.
@@ -70,11 +91,12 @@ impl<'a> Section<'a> {
     /// Reports a key that must be there and is not. One that is there and wrong has its own finding already.
     pub(crate) fn need<T>(&self, value: Option<T>, key: &'static str, example: &str) -> Option<T> {
         if value.is_none() && !self.present.contains(key) {
-            self.findings.add(
-                &self.spot,
-                format!("`{}` is missing", self.path(key)),
-                format!("add it: {key} = {example}"),
-            );
+            let written = match self.notation {
+                Notation::Toml => format!("{key} = {example}"),
+                Notation::Json => format!("\"{key}\": {example}"),
+            };
+            let missing = format!("`{}` is missing", self.path(key));
+            self.findings.add(&self.spot, missing, format!("add it: {written}"));
         }
         value
     }

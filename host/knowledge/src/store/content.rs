@@ -2,7 +2,7 @@
 
 use airlock_gate::canonical;
 use airlock_types::text::{Place, QuestionError, find_hidden};
-use airlock_types::{Clock, ContentHash, Question};
+use airlock_types::{Clock, ContentHash, Object, Question};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -256,10 +256,17 @@ impl Content {
 
     /// Reads what was kept.
     pub(super) fn from_json(kind: Kind, json: &str) -> Result<Self, serde_json::Error> {
+        let mut from = serde_json::Deserializer::from_str(json);
+        let content = Self::read(kind, &mut from)?;
+        from.end()?;
+        Ok(content)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(kind: Kind, from: D) -> Result<Self, D::Error> {
         Ok(match kind {
-            Kind::Example => Self::Example(serde_json::from_str(json)?),
-            Kind::Lesson => Self::Lesson(serde_json::from_str(json)?),
-            Kind::Golden => Self::Golden(serde_json::from_str(json)?),
+            Kind::Example => Self::Example(Object::deserialize(from)?.0),
+            Kind::Lesson => Self::Lesson(Object::deserialize(from)?.0),
+            Kind::Golden => Self::Golden(Object::deserialize(from)?.0),
         })
     }
 
@@ -268,7 +275,7 @@ impl Content {
     /// # Errors
     /// When it is not of this kind, or cannot be kept.
     pub fn parse(kind: Kind, value: &Value) -> Result<Self, ContentError> {
-        let content = Self::from_json(kind, &value.to_string())
+        let content = Self::read(kind, value)
             .map_err(|error| ContentError::Wrong { field: "content", reason: error.to_string() })?;
         content.check()?;
         Ok(content)

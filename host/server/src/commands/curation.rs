@@ -6,7 +6,7 @@ use std::io::Read;
 use airlock_knowledge::Pack;
 use airlock_knowledge::pack::limits;
 use airlock_knowledge::store::{
-    Content, Decided, Decision, ExampleContent, Kind, Mode, Order, Promote, Store, StoreError,
+    Content, ContentError, Decided, Decision, ExampleContent, Kind, Mode, Order, Promote, Store, StoreError,
 };
 use airlock_pipeline::{Domain, DomainDrift};
 use airlock_types::DomainName;
@@ -183,7 +183,10 @@ impl<'a> Curator<'a> {
         };
         let value: Value = serde_json::from_str(&text)
             .map_err(|error| usage(format!("--content: it is not JSON: {error}")))?;
-        let content = Content::parse(kind, &value).map_err(usage)?;
+        let content = match Content::parse(kind, &value) {
+            Ok(content) => content,
+            Err(error) => return self.unfit(&error),
+        };
         let before = self.find(kind, edit.decide.id).await?;
         let change = change(before.content(), &content);
         if before.hash() == edit.decide.hash && change.is_empty() {
@@ -218,6 +221,18 @@ impl<'a> Curator<'a> {
         self.told(decided)
     }
 
+    /// Says no to content that must not be kept. What is no content at all, and a reason that is none, are mistakes of the
+    /// command line.
+    ///
+    /// # Errors
+    /// For such a mistake, and when stdout is gone.
+    fn unfit(&self, error: &ContentError) -> anyhow::Result<Exit> {
+        match error.field() {
+            "content" | "why" => Err(usage(error)),
+            _ => self.refused(&error.to_string()),
+        }
+    }
+
     /// Says no.
     ///
     /// # Errors
@@ -249,6 +264,7 @@ impl<'a> Curator<'a> {
                 Ok(Exit::Done)
             }
             Err(NotDecided::Unfit(why)) => self.refused(&why),
+            Err(NotDecided::Store(StoreError::Content(error))) => self.unfit(&error),
             Err(NotDecided::Store(error)) if error.is_conflict() => {
                 let now = match &error {
                     StoreError::Changed { now, content, .. } => Some((now, content)),

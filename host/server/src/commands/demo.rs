@@ -17,6 +17,7 @@ use serde_json::json;
 use super::serve::{signal, until_stopped};
 use super::setup::reach;
 use crate::cli::Demo;
+use crate::config::environment::Environment;
 use crate::config::server::AccessSettings;
 use crate::config::{Config, DEFAULT_LISTEN, parse_listen};
 use crate::exit::{Exit, usage};
@@ -118,7 +119,7 @@ async fn show(
         .with_context(|| format!("{} cannot be written", credentials.display()))?;
     step.done();
     let file = write_config(options, data, pack, &database.reader_url, postgres, &place.database)?;
-    let config = Config::read(Some(&file), |name| std::env::var(name).ok()).map_err(usage)?;
+    let config = Config::read(Some(&file), &Environment::of_process()).map_err(usage)?;
     let step = Step::begin("loading components and opening the domain");
     // The store is on the demo's own server and goes with it.
     let telemetry = Telemetry::begin(&config)?;

@@ -15,6 +15,7 @@ use airlock_pipeline::DomainDrift;
 use anyhow::Context;
 use serde_json::json;
 
+use super::present;
 use crate::cli::Domain;
 use crate::config::Config;
 use crate::exit::Exit;
@@ -39,6 +40,7 @@ pub async fn run(
 }
 
 async fn check(dir: &Path, config: impl Fn() -> anyhow::Result<Config>, json: bool) -> anyhow::Result<Exit> {
+    present(dir)?;
     let pack = match Pack::read(dir) {
         Ok(pack) => pack,
         Err(report) => return refuse(&report, json),

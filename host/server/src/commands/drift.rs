@@ -69,6 +69,9 @@ async fn tell(
             output::line(in_words(drift))?;
             if options.accept {
                 output::line("  accepted: a new snapshot was taken")?;
+                if let Some(left) = left(drift) {
+                    output::line(format!("  {left}"))?;
+                }
             }
         }
     }
@@ -86,11 +89,22 @@ async fn tell(
     Err(usage(untold))
 }
 
+/// What no acceptance changes: a snapshot is of the schema, and the pack names what the schema has not.
+fn left(drift: &DomainDrift) -> Option<String> {
+    let count = drift.lost.problems.len() + drift.lost.dropped;
+    (count > 0).then(|| {
+        format!("the pack still names what is not there ({count} of its parts), and `airlock drift` says so until it does not: mend the pack")
+    })
+}
+
 fn line(drift: &DomainDrift, accepted: bool) -> Value {
     let mut line = json!(drift);
     if let Value::Object(fields) = &mut line {
         fields.insert("drifted".to_owned(), drift.drifted().into());
         fields.insert("accepted".to_owned(), accepted.into());
+        if let Some(left) = left(drift).filter(|_| accepted) {
+            fields.insert("note".to_owned(), left.into());
+        }
     }
     line
 }

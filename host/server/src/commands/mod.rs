@@ -25,8 +25,12 @@ mod setup;
 mod setup_store;
 mod stats;
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use crate::cli::{Cli, Command};
 use crate::config::Config;
+use crate::config::environment::Environment;
 use crate::config::shown::{self, Shown};
 use crate::exit::{Exit, usage};
 use crate::output;
@@ -37,15 +41,15 @@ use crate::output;
 /// Whatever kept it from an answer.
 pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
     let (file, json) = (cli.config, cli.json);
-    let variable = |name: &str| std::env::var(name).ok();
+    let environment = Environment::of_process();
     if cli.print_config {
         let listen = cli.command.as_ref().and_then(Command::listen);
-        return print_config(&shown::all(file.as_deref(), variable, listen).map_err(usage)?, json);
+        return print_config(&shown::all(file.as_deref(), &environment, listen).map_err(usage)?, json);
     }
     let Some(command) = cli.command else {
         return Err(usage("name a command: `airlock --help` lists them"));
     };
-    let config = || Config::read(file.as_deref(), |name| std::env::var(name).ok()).map_err(usage);
+    let config = || Config::read(file.as_deref(), &environment).map_err(usage);
     match command {
         Command::Demo(demo) => demo::run(demo, json).await,
         Command::Serve(serve) => serve::run(serve, config()?, json).await,
@@ -68,6 +72,19 @@ pub async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Replay(command) => replay::run(command, &config()?, json).await,
         Command::Doctor => doctor::run(&config()?, json).await,
         Command::Setup(setup) => setup::run(setup, &config()?, json).await,
+    }
+}
+
+/// Whether something is where a command was told to look.
+///
+/// # Errors
+/// When nothing is there: the command line is wrong, and not what would have been found.
+fn present(path: &Path) -> anyhow::Result<()> {
+    match std::fs::metadata(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(usage(format!("{} cannot be read: {error}", path.display())))
+        }
+        _ => Ok(()),
     }
 }
 

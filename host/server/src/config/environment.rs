@@ -1,5 +1,8 @@
 //! Variables of the environment that begin with AIRLOCK_: each is known, or a mistake that would go unnoticed.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
 use airlock_knowledge::pack::nearest;
 use airlock_setup::store::DUTIES;
 use toml::{Table, Value};
@@ -10,7 +13,7 @@ use super::store::variable_of;
 const PREFIX: &str = "AIRLOCK_";
 
 /// Those that this binary reads, beside the passwords of the store's roles.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "AIRLOCK_ADMIN_URL",
     "AIRLOCK_CONFIG",
     "AIRLOCK_DATABASE_URL",
@@ -25,44 +28,90 @@ const KNOWN: [&str; 14] = [
     "AIRLOCK_MODEL_URL",
     "AIRLOCK_READER_PASSWORD",
     "AIRLOCK_SERVER",
+    "AIRLOCK_STORE_URL",
 ];
 
-/// Those that are somebody else's: the tests and benchmarks of this repository, which start this binary, and what
-/// Kubernetes sets in every container beside a service that is called airlock.
-const OTHERS: [&str; 11] = [
-    "AIRLOCK_BENCH_",
-    "AIRLOCK_COMPONENTS",
-    "AIRLOCK_CORPORA",
-    "AIRLOCK_EVAL_DATABASE_URL",
-    "AIRLOCK_KILL_ROLES",
-    "AIRLOCK_PORT",
-    "AIRLOCK_RUN",
-    "AIRLOCK_SERVICE_",
-    "AIRLOCK_SETUP_TEST_",
-    "AIRLOCK_URL",
-    "AIRLOCK_WRITE_",
-];
+/// The variables of an environment.
+pub struct Environment(BTreeMap<OsString, OsString>);
 
-/// Refuses a variable that nothing reads. What the file names by a key that ends with `_env` is known, too.
+impl Environment {
+    /// Those that this process was started with.
+    pub fn of_process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    #[cfg(test)]
+    pub fn of(variables: &[(&str, &str)]) -> Self {
+        Self(variables.iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// What a variable holds, if it is set to a text.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.0.get(OsStr::new(name))?.to_str().map(str::to_owned)
+    }
+
+    /// Refuses a variable that nothing reads, or nothing can. What the file names by a key that ends with `_env` is known,
+    /// too.
+    ///
+    /// # Errors
+    /// With the first that is unknown, and what may have been meant.
+    pub fn check(&self, file: &Table) -> Result<(), ConfigError> {
+        let mut known: Vec<String> = KNOWN.iter().map(|name| (*name).to_owned()).collect();
+        known.extend(DUTIES.iter().map(|duty| variable_of(duty)));
+        named(file, &mut known);
+        for (name, value) in &self.0 {
+            if !name.as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+                continue;
+            }
+            let wrong = |hint: &str| {
+                let name = name.to_string_lossy().into_owned();
+                Err(ConfigError::Variable { name, hint: hint.to_owned() })
+            };
+            let Some(name) = name.to_str() else { return wrong("its name is no text in UTF-8: unset it") };
+            if of_kubernetes(name) {
+                continue;
+            }
+            if !known.iter().any(|known| known == name) {
+                return match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => wrong(&format!("did you mean {near}?")),
+                    None => wrong("unset it; the variables there are stand in docs/configuration.md"),
+                };
+            }
+            if value.to_str().is_none() {
+                return wrong("what it holds is no text in UTF-8");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether Kubernetes sets a variable of this name in every container beside a service whose name begins with airlock.
+fn of_kubernetes(name: &str) -> bool {
+    let port = |rest: &str| {
+        let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        digits.len() < rest.len() && digits.starts_with('_')
+    };
+    ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT"].iter().any(|end| name.ends_with(end))
+        || name.contains("_SERVICE_PORT_")
+        || name.split("_PORT_").skip(1).any(port)
+}
+
+/// Refuses a key whose value is given twice: in its place, and by the name of a variable that holds it.
 ///
 /// # Errors
-/// With the first that is unknown, and what may have been meant.
-pub fn check(names: impl Iterator<Item = String>, file: &Table) -> Result<(), ConfigError> {
-    let mut known: Vec<String> = KNOWN.iter().map(|name| (*name).to_owned()).collect();
-    known.push("AIRLOCK_STORE_URL".to_owned());
-    known.extend(DUTIES.iter().map(|duty| variable_of(duty)));
-    named(file, &mut known);
-    let mut unknown: Vec<String> = names
-        .filter(|name| name.starts_with(PREFIX) && !known.contains(name))
-        .filter(|name| !OTHERS.iter().any(|other| name.starts_with(other)))
-        .collect();
-    unknown.sort();
-    let Some(name) = unknown.into_iter().next() else { return Ok(()) };
-    let hint = match nearest(&name, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean {near}?"),
-        None => "unset it; the variables there are stand in docs/configuration.md".to_owned(),
-    };
-    Err(ConfigError::Variable { name, hint })
+/// With the first such key.
+pub fn once(above: &str, table: &Table) -> Result<(), ConfigError> {
+    for (key, value) in table {
+        let whole = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+        match value {
+            Value::Table(table) => once(&whole, table)?,
+            Value::String(_) if table.get(&format!("{key}_env")).is_some_and(Value::is_str) => {
+                return Err(ConfigError::Twice(whole));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The variables that a file names.
@@ -78,6 +127,8 @@ fn named(table: &Table, known: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     #[test]
@@ -89,7 +140,19 @@ mod tests {
             ("AIRLOCK_STORE_RECALL_PASSWORD", None),
             ("AIRLOCK_SHOP", None),
             ("AIRLOCK_SERVICE_HOST", None),
+            ("AIRLOCK_SERVICE_PORT", None),
+            ("AIRLOCK_SERVICE_PORT_HTTP", None),
+            ("AIRLOCK_PORT", None),
             ("AIRLOCK_PORT_8080_TCP", None),
+            ("AIRLOCK_PORT_8080_TCP_ADDR", None),
+            ("AIRLOCK_STAGING_SERVICE_HOST", None),
+            ("AIRLOCK_STAGING_SERVICE_PORT_HTTP", None),
+            ("AIRLOCK_STAGING_PORT_443_TCP_PROTO", None),
+            ("AIRLOCK_PORT_", Some("unset it")),
+            ("AIRLOCK_PORT_TCP_8080", Some("unset it")),
+            ("AIRLOCK_SERVICE_HOSTS", Some("unset it")),
+            ("AIRLOCK_BINARY", Some("unset it")),
+            ("AIRLOCK_CORPORA", Some("unset it")),
             ("AIRLOCK", None),
             ("HOME", None),
             ("AIRLOCK_LISSTEN", Some("did you mean AIRLOCK_LISTEN?")),
@@ -97,13 +160,31 @@ mod tests {
             ("AIRLOCK_STORE_RECAL_PASSWORD", Some("did you mean AIRLOCK_STORE_RECALL_PASSWORD?")),
             ("AIRLOCK_SOMETHING_ELSE_ALTOGETHER", Some("unset it")),
         ] {
-            let found = check(std::iter::once(name.to_owned()), &file);
-            let said = found.err().map(|error| error.to_string());
+            let said = Environment::of(&[(name, "x")]).check(&file).err().map(|error| error.to_string());
             match (&said, want) {
                 (None, None) => {}
                 (Some(said), Some(want)) => assert!(said.contains(want) && said.contains(name), "{said}"),
                 _ => panic!("{name}: {said:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_no_variable_of_ours() {
+        let bytes = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        for (name, value, want) in [
+            (
+                bytes(b"AIRLOCK_MODEL"),
+                bytes(b"\xff"),
+                Some("AIRLOCK_MODEL means nothing here: what it holds"),
+            ),
+            (bytes(b"AIRLOCK_MODEL\xff"), bytes(b"x"), Some("its name is no text")),
+            (bytes(b"OTHER\xff"), bytes(b"\xff"), None),
+        ] {
+            let environment = Environment([(name, value)].into());
+            let said = environment.check(&Table::new()).err().map(|error| error.to_string());
+            assert_eq!(said.is_some(), want.is_some(), "{said:?}");
+            assert!(said.as_deref().unwrap_or_default().contains(want.unwrap_or_default()), "{said:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use airlock_pipeline::LearningOptions;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::upkeep::{Promotion, Schedule, Scheduled};
+use crate::upkeep::{Promotion, Schedule, Scheduled, Zone};
 
 /// When patterns of use are looked for, unless it is said otherwise: not at the hour, when much else begins.
 pub const SIX_HOURLY: &str = "40 */6 * * *";
@@ -41,21 +41,27 @@ impl LearningTable {
     pub(super) fn scheduled(&self) -> Result<Option<Scheduled>, ConfigError> {
         let wrong = |key, why| ConfigError::Learning { key, why };
         let promotion: Promotion = self.promote.parse().map_err(|why| wrong("promote", why))?;
+        let zone = self.zone()?;
         if self.schedule == "off" {
             return Ok(None);
         }
-        let schedule =
-            Schedule::parse(&self.schedule, &self.time_zone).map_err(|why| wrong("schedule", why))?;
+        let schedule = Schedule::parse(&self.schedule, &zone).map_err(|why| wrong("schedule", why))?;
         Ok(Some(Scheduled { schedule, promotion }))
     }
 
     /// When patterns of use are looked for, if ever by the clock.
     pub(super) fn mining(&self) -> Result<Option<Schedule>, ConfigError> {
+        let zone = self.zone()?;
         if self.mining == "off" {
             return Ok(None);
         }
-        let schedule = Schedule::parse(&self.mining, &self.time_zone);
+        let schedule = Schedule::parse(&self.mining, &zone);
         schedule.map(Some).map_err(|why| ConfigError::Learning { key: "mining", why })
+    }
+
+    /// The time zone of both, which is one even where neither is on.
+    fn zone(&self) -> Result<Zone, ConfigError> {
+        Zone::named(&self.time_zone).map_err(|why| ConfigError::Learning { key: "time_zone", why })
     }
 }
 
@@ -86,7 +92,7 @@ mod tests {
             ("schedule = \"0 3 * * 1\"\npromote = \"replay\"\ntime_zone = \"Europe/Berlin\"", Ok(true)),
             ("schedule = \"mondays\"", Err("learning.schedule")),
             ("promote = \"auto\"", Err("learning.promote")),
-            ("schedule = \"0 3 * * 1\"\ntime_zone = \"x\"", Err("time zone")),
+            ("schedule = \"0 3 * * 1\"\ntime_zone = \"x\"", Err("learning.time_zone")),
         ] {
             let table: LearningTable = toml::from_str(text).unwrap();
             match (table.scheduled(), want) {

@@ -23,6 +23,7 @@ use airlock_telemetry::{TelemetryError, TelemetrySettings, TelemetryTable};
 use serde::Deserialize;
 use thiserror::Error;
 
+use environment::Environment;
 use learning::LearningTable;
 use log::{LogSettings, LogTable};
 use server::{AccessSettings, ServerTable};
@@ -180,6 +181,14 @@ pub enum ConfigError {
     /// A source without an address.
     #[error("sources.{0}: give `url`, or `url_env` with the name of an environment variable that is set")]
     Source(String),
+    /// A value in its place, and in a variable.
+    #[error("{0}: it is set, and `{0}_env` names a variable that holds it: keep one of the two")]
+    Twice(String),
+    /// No pack at all.
+    #[error(
+        "domains.load: the list is empty, and a host serves one domain at least: name packs, or leave the key out to load every pack whose source is configured"
+    )]
+    LoadsNothing,
     /// The store's.
     #[error(transparent)]
     Store(#[from] StoreConfigError),
@@ -233,13 +242,19 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigError`], naming the key.
-    pub fn read(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+    pub fn read(file: Option<&Path>, environment: &Environment) -> Result<Self, ConfigError> {
         let (path, text) = read_text(file)?;
-        let parsed: File = toml::from_str(&text)
-            .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, &text)))?;
-        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        environment::check(names, &toml::from_str(&text).unwrap_or_default())?;
-        Self::resolve(parsed, path.parent().unwrap_or(Path::new("")), variable)
+        Self::of(path, &text, environment)
+    }
+
+    /// The configuration of a file with this text.
+    fn of(path: &Path, text: &str, environment: &Environment) -> Result<Self, ConfigError> {
+        let parsed: File = toml::from_str(text)
+            .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, text)))?;
+        let table: toml::Table = toml::from_str(text).unwrap_or_default();
+        environment.check(&table)?;
+        environment::once("", &table)?;
+        Self::resolve(parsed, path.parent().unwrap_or(Path::new("")), |name| environment.variable(name))
     }
 
     /// Gives meaning to what was written. Relative paths are relative to the file.
@@ -265,6 +280,9 @@ impl Config {
                 orphans: usize::try_from(orphans).unwrap_or(2),
             };
             sources.insert(name, settings);
+        }
+        if file.domains.load.as_ref().is_some_and(Vec::is_empty) {
+            return Err(ConfigError::LoadsNothing);
         }
         let quarantine = quarantine(&file.plugins)?;
         let signatures =
@@ -388,11 +406,7 @@ mod tests {
     use super::*;
 
     fn resolve(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        let parsed = toml::from_str(text)
-            .map_err(|error| ConfigError::Parse(PathBuf::new(), wrong::in_words(error, text)))?;
-        Config::resolve(parsed, Path::new("/etc/airlock"), |name| {
-            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-        })
+        Config::of(Path::new("/etc/airlock/airlock.toml"), text, &Environment::of(variables))
     }
 
     #[test]
@@ -402,7 +416,6 @@ mod tests {
             listen = "127.0.0.1:1"
             [sources.shop]
             url_env = "SHOP_URL"
-            url = "host=elsewhere"
             [plugins]
             dir = "c""#;
         let config = resolve(text, &[("AIRLOCK_LISTEN", "127.0.0.1:9"), ("SHOP_URL", "host=here")]).unwrap();
@@ -445,9 +458,32 @@ mod tests {
             ("[plugins.on_failure]\nrepairs = \"fail\"", vec![], "repairs"),
             ("[sources.shop]\nurl = \"host=x\"\nconnections = 0", vec![], "sources.shop.connections"),
             ("", vec![("AIRLOCK_MODEL", "m")], "AIRLOCK_MODEL_URL"),
+            ("", vec![("AIRLOCK_MODELS", "m")], "did you mean AIRLOCK_MODEL?"),
+            ("[learning]\ntime_zone = \"x\"", vec![], "learning.time_zone: `x` is no time zone"),
+            (
+                "[learning]\nschedule = \"off\"\nmining = \"off\"\ntime_zone = \"x\"",
+                vec![],
+                "learning.time_zone: `x` is no time zone",
+            ),
+            ("[models.prices.m]\ninput = -1.0\noutput = 2", vec![], "key `models.prices.m.input`: a price"),
+            ("[models.prices.m]\ninput = 1\noutput = nan", vec![], "key `models.prices.m.output`: a price"),
+            ("[models.prices.m]\ninput = inf\noutput = 2", vec![], "key `models.prices.m.input`: a price"),
+            (
+                "[sources.shop]\nurl = \"host=x\"\nurl_env = \"X\"",
+                vec![("X", "host=y")],
+                "sources.shop.url: it is set, and `sources.shop.url_env`",
+            ),
+            ("[store]\nurl = \"host=x\"\nurl_env = \"X\"", vec![], "store.url: it is set"),
+            (
+                "[models.providers.p]\nurl = \"http://h\"\nkey = \"hunter2\"\nkey_env = \"X\"",
+                vec![],
+                "models.providers.p.key: it is set",
+            ),
+            ("[embedder]\nkey = \"hunter2\"\nkey_env = \"X\"", vec![], "embedder.key: it is set"),
+            ("[domains]\nload = []", vec![], "domains.load: the list is empty"),
         ] {
             let error = resolve(text, &variables).err().unwrap().to_string();
-            assert!(error.contains(want), "{text:?}: {error}");
+            assert!(error.contains(want) && !error.contains("hunter2"), "{text:?}: {error}");
         }
     }
 }

@@ -9,6 +9,7 @@ use airlock_setup::store::DUTIES;
 use serde::Serialize;
 use toml::{Table, Value};
 
+use super::environment::Environment;
 use super::learning::SIX_HOURLY;
 use super::store::{StoreSettings, variable_of};
 use super::{Config, ConfigError, read_text, wrong};
@@ -72,14 +73,14 @@ impl fmt::Display for Shown {
 /// As [`Config::read`]: only a configuration that could be in force is shown.
 pub fn all(
     file: Option<&Path>,
-    variable: impl Fn(&str) -> Option<String>,
+    environment: &Environment,
     listen: Option<&str>,
 ) -> Result<Vec<Shown>, ConfigError> {
-    let config = Config::read(file, &variable)?;
+    let config = Config::read(file, environment)?;
     let (path, text) = read_text(file)?;
     let table: Table = toml::from_str(&text)
         .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, &text)))?;
-    Ok(resolved(table, &config, variable, listen))
+    Ok(resolved(table, &config, |name| environment.variable(name), listen))
 }
 
 type Keys = BTreeMap<String, (Option<Value>, Origin)>;
@@ -199,7 +200,7 @@ fn from_environment(keys: &mut Keys, variable: impl Fn(&str) -> Option<String>) 
             keys.insert(key.to_owned(), (Some(value.into()), Origin::Environment(name.to_owned())));
         }
     };
-    // What a key names in the environment is in force over the key beside it.
+    // What a key names in the environment is shown as the key that it stands for.
     let named: Vec<(String, String)> = keys
         .iter()
         .filter(|(key, _)| key.starts_with("sources.") || key.starts_with("store."))
@@ -286,9 +287,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("airlock.toml");
         std::fs::write(&file, text).unwrap();
-        let variable =
-            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        all(Some(&file), variable, listen).unwrap()
+        all(Some(&file), &Environment::of(variables), listen).unwrap()
     }
 
     fn line(shown: &[Shown], key: &str) -> String {
@@ -303,7 +302,6 @@ mod tests {
             listen = "127.0.0.1:1"
             [sources.shop]
             url_env = "SHOP"
-            url = "host=old password=hunter2"
             [sources.fleet]
             url = "postgresql://me:hunter2@db.example/fleet"
             [models.providers.vendor]

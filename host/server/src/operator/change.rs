@@ -25,7 +25,7 @@ pub(super) struct Swap {
 }
 
 /// Most runs of a candidate beside what serves.
-const RUNS: u32 = 100_000;
+pub const RUNS: u32 = 100_000;
 
 fn refused(why: impl Into<String>) -> Reply {
     Reply::Refused { why: why.into(), verified: None }
@@ -89,7 +89,9 @@ impl Desk {
                 "what serves was changed meanwhile; look at `airlock plugin history` and try again",
             );
         }
-        let (served, to) = (from.as_ref().map(Served::from), Served::from(component));
+        // A domain without a component of its own was served by that of all.
+        let before = from.as_ref().or_else(|| current.serving(*stage, &DomainScope::Any));
+        let (served, to) = (before.map(Served::from), Served::from(component));
         if let Some(verified) = verified.as_ref().filter(|_| worse && !swap.force) {
             let event = Event::Refused { from: served, to, verified: verified.clone() };
             Journal(self.history.clone()).write(&entry(*stage, scope, by, event));
@@ -100,8 +102,6 @@ impl Desk {
             );
             return Reply::Refused { why, verified: Some(verified.clone()) };
         }
-        // A domain without a component of its own was served by that of all.
-        let before = from.as_ref().or_else(|| current.serving(*stage, &DomainScope::Any));
         let grant = difference(before.map(Component::grant), component.grant());
         let change = Swapped {
             stage: *stage,
@@ -189,11 +189,14 @@ impl Desk {
             Ok(to) => to.as_ref().map(Served::from),
             Err(error) => return refused(error.to_string()),
         };
+        // A domain that has none of its own any more is served by that of all; the history tells of its own alone.
+        let serves = || self.host.registry().current().serving(stage, &DomainScope::Any).map(Served::from);
+        let shown = to.clone().or_else(serves);
         let took = began.elapsed();
         tracing::warn!(%stage, domains = %scope, by, ?took, "an operator went back to what served before");
-        let event = Event::RolledBack { from: from.clone(), to: to.clone() };
+        let event = Event::RolledBack { from: from.clone(), to };
         let unwritten = Journal(self.history.clone()).write(&entry(stage, scope, by, event));
-        Reply::RolledBack(RolledBack { stage, domains: scope.clone(), from, to, unwritten })
+        Reply::RolledBack(RolledBack { stage, domains: scope.clone(), from, to: shown, unwritten })
     }
 }
 

@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::plugins::{Entry, Event, History, Ledger, Listed, Reviewed};
 use socket::Socket;
 
+pub use change::RUNS;
 pub use client::{ask, nobody};
 pub use protocol::{CaseGraded, Cases, Reply, Request, Status, Verified};
 

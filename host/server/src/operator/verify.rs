@@ -98,6 +98,10 @@ fn chosen(host: &Host, scope: &DomainScope, cases: &Cases) -> Result<Chosen, Unv
         }
     };
     if chosen.iter().all(|(_, cases)| cases.is_empty()) {
+        if let Cases::File(file) = cases {
+            let why = format!("--verify: {} holds no golden case: write some, one a line", file.display());
+            return Err(Unverified::Refused(why));
+        }
         return Err(Unverified::Refused(
             "there are no golden cases to replay: add some to golden.jsonl of the pack, or name a file"
                 .to_owned(),

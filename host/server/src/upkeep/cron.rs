@@ -11,21 +11,44 @@ use jiff::{SignedDuration, Timestamp, ZonedDateTime};
 /// Characters of an expression.
 const LONGEST: usize = 100;
 
+/// A time zone by its name.
+#[derive(Debug, Clone)]
+pub struct Zone {
+    name: String,
+    rules: TimeZone,
+}
+
+impl Zone {
+    /// Finds a time zone, such as `Europe/Berlin`.
+    ///
+    /// # Errors
+    /// When none is called so.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let rules = TimeZone::get(name)
+            .map_err(|_| format!("`{name}` is no time zone, such as UTC or Europe/Berlin"))?;
+        Ok(Self { name: name.to_owned(), rules })
+    }
+
+    /// The one that never shifts.
+    pub fn utc() -> Self {
+        Self { name: "UTC".to_owned(), rules: TimeZone::UTC }
+    }
+}
+
 /// A cron expression of five fields, as it is meant.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     text: String,
     cron: Cron,
-    zone: TimeZone,
-    zone_name: String,
+    zone: Zone,
 }
 
 impl Schedule {
     /// Reads an expression, such as `0 3 * * 1`: Mondays at three.
     ///
     /// # Errors
-    /// When it is none, never comes, or the time zone is not known.
-    pub fn parse(text: &str, zone_name: &str) -> Result<Self, String> {
+    /// When it is none, or never comes.
+    pub fn parse(text: &str, zone: &Zone) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("an expression has at most {LONGEST} characters"));
         }
@@ -33,9 +56,7 @@ impl Schedule {
         let cron = parser.parse(text).map_err(|error| {
             format!("`{text}` is no cron expression of five fields, such as `0 3 * * 1`: {error}")
         })?;
-        let zone = TimeZone::get(zone_name)
-            .map_err(|_| format!("`{zone_name}` is no time zone, such as UTC or Europe/Berlin"))?;
-        let schedule = Self { text: text.to_owned(), cron, zone, zone_name: zone_name.to_owned() };
+        let schedule = Self { text: text.to_owned(), cron, zone: zone.clone() };
         match schedule.next(Timestamp::now()) {
             Some(_) => Ok(schedule),
             None => Err(format!("`{text}` never comes")),
@@ -44,7 +65,7 @@ impl Schedule {
 
     /// The first moment after this one.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
-        let after = Moment(after.to_zoned_datetime(self.zone.clone()));
+        let after = Moment(after.to_zoned_datetime(self.zone.rules.clone()));
         self.cron.find_next_occurrence(&after, false).ok().map(|found| found.0.timestamp())
     }
 
@@ -55,7 +76,7 @@ impl Schedule {
 
     /// The time zone it is in.
     pub fn zone(&self) -> &str {
-        &self.zone_name
+        &self.zone.name
     }
 }
 
@@ -136,7 +157,7 @@ mod tests {
             ("30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"),
             ("*/5 * * * *", "UTC", "2026-11-30T03:04:59Z", "2026-11-30T03:05:00Z"),
         ] {
-            let schedule = Schedule::parse(text, zone).unwrap();
+            let schedule = Schedule::parse(text, &Zone::named(zone).unwrap()).unwrap();
             let next = schedule.next(after.parse().unwrap()).unwrap();
             assert_eq!(next.to_string(), want, "{text} in {zone} after {after}");
         }
@@ -145,17 +166,17 @@ mod tests {
     #[test]
     fn what_is_no_schedule_says_so() {
         let long = "0 ".repeat(100);
-        for (text, zone, want) in [
-            ("weekly", "UTC", "five fields"),
-            ("* * * * * *", "UTC", "five fields"),
-            ("61 3 * * 1", "UTC", "five fields"),
-            ("", "UTC", "five fields"),
-            (long.as_str(), "UTC", "at most"),
-            ("0 0 31 2 *", "UTC", "never"),
-            ("0 3 * * 1", "Middle/Earth", "time zone"),
+        for (text, want) in [
+            ("weekly", "five fields"),
+            ("* * * * * *", "five fields"),
+            ("61 3 * * 1", "five fields"),
+            ("", "five fields"),
+            (long.as_str(), "at most"),
+            ("0 0 31 2 *", "never"),
         ] {
-            let error = Schedule::parse(text, zone).unwrap_err();
+            let error = Schedule::parse(text, &Zone::utc()).unwrap_err();
             assert!(error.contains(want), "{text}: {error}");
         }
+        assert!(Zone::named("Middle/Earth").unwrap_err().contains("`Middle/Earth` is no time zone"));
     }
 }

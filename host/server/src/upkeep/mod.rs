@@ -18,7 +18,7 @@ use tokio::task::AbortHandle;
 
 use crate::service::Service;
 
-pub use cron::Schedule;
+pub use cron::{Schedule, Zone};
 pub use pass::{DomainRun, Promotion, Scheduled};
 
 /// Who decides, in the history.

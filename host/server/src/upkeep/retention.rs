@@ -5,7 +5,7 @@ use std::time::Duration;
 use airlock_knowledge::store::Janitor;
 use jiff::Timestamp;
 
-use super::Schedule;
+use super::{Schedule, Zone};
 use crate::config::log::LogSettings;
 use crate::retention::sweep;
 
@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_secs(600);
 
 /// Sweeps each night until it is dropped. A night on which no host was up is made up for at the next start.
 pub(super) async fn keep(janitor: Janitor, log: LogSettings) {
-    let Ok(nightly) = Schedule::parse(NIGHTLY, "UTC") else { return };
+    let Ok(nightly) = Schedule::parse(NIGHTLY, &Zone::utc()) else { return };
     let mut due = Timestamp::now();
     loop {
         tokio::time::sleep(LOOK).await;

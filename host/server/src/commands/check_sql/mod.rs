@@ -10,7 +10,7 @@ use std::thread;
 use airlock_database::RunOptions;
 use airlock_gate::{Approved, Gate, Policy};
 use airlock_pipeline::Domain;
-use airlock_types::Catalogue;
+use airlock_types::{Catalogue, Object};
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -147,8 +147,8 @@ fn judge_all(gate: &Gate, batch: &[Line], json: bool) -> anyhow::Result<(String,
 }
 
 fn read(line: &Line) -> Result<Input, Box<Verdict>> {
-    serde_json::from_slice(&line.bytes).map_err(|error| {
-        let named: Named = serde_json::from_slice(&line.bytes).unwrap_or_default();
+    serde_json::from_slice(&line.bytes).map(|Object(input)| input).map_err(|error| {
+        let Object(named): Object<Named> = serde_json::from_slice(&line.bytes).unwrap_or_default();
         let message = format!("line {} is not {{\"id\", \"sql\"}} in JSON: {error}", line.number);
         Box::new(Verdict::unreadable(named.id, message))
     })

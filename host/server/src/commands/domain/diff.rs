@@ -1,4 +1,4 @@
-//! `airlock domain diff`: what the store has beside a pack, as a patch of the pack's files.
+//! `airlock domain diff`: what the store has beside a pack, as a patch of the pack's files on disk.
 
 use std::collections::BTreeMap;
 
@@ -33,15 +33,24 @@ pub async fn run(name: &DomainName, config: &Config, as_json: bool) -> anyhow::R
         None => Err(usage("there is no store to compare with: configure [store], or start a host once")),
     };
     open.close().await?;
-    let Compared { against_disk, learned, proposed } = compared?;
+    let Compared { against_disk, changed_files, learned, proposed } = compared?;
     let none = against_disk.is_empty() && learned.is_empty() && proposed.is_empty();
     if as_json {
         output::json(&json!({
             "domain": name, "loaded_against_disk": against_disk, "learned": learned, "proposed": proposed,
         }))?;
     } else {
+        // What leads from the loaded pack to the one on disk cannot be applied to the one on disk: told, and no patch.
+        if !changed_files.is_empty() {
+            output::remark(
+                "note",
+                format_args!(
+                    "the pack on disk is not the one that was loaded, which `airlock domain load` changes: {}",
+                    changed_files.join(", ")
+                ),
+            );
+        }
         for (what, patch) in [
-            ("the pack on disk is not the one that was loaded", &against_disk),
             ("what was learned beside the pack", &learned),
             ("what use suggests for the pack; nothing of it is in force", &proposed),
         ] {
@@ -58,6 +67,8 @@ pub async fn run(name: &DomainName, config: &Config, as_json: bool) -> anyhow::R
 struct Compared {
     /// From the pack that was loaded to the one on disk.
     against_disk: String,
+    /// The files that it is about.
+    changed_files: Vec<String>,
     /// From the one on disk to the same with what was learned.
     learned: String,
     /// To the same with what is only proposed.
@@ -73,7 +84,7 @@ async fn compare(
     if loaded.is_none() && disk.is_empty() {
         return Err(usage(format!("there is no domain `{name}`, neither on disk nor in the store")));
     }
-    let mut against_disk = String::new();
+    let (mut against_disk, mut changed_files) = (String::new(), Vec::new());
     if let Some(loaded) = loaded {
         let kept = store.recall().pack_files(name, loaded.hash).await?;
         let kept: BTreeMap<&str, &[u8]> =
@@ -85,7 +96,11 @@ async fn compare(
         for path in paths.into_iter().filter(|path| !path.starts_with("db/")) {
             let text = |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
             let (before, after) = (text(kept.get(path).copied()), text(disk.get(path).map(Vec::as_slice)));
-            against_disk.push_str(&changed(path, before.as_deref(), after.as_deref()));
+            let patch = changed(path, before.as_deref(), after.as_deref());
+            if !patch.is_empty() {
+                changed_files.push(path.to_owned());
+                against_disk.push_str(&patch);
+            }
         }
     }
     let mut learned = String::new();
@@ -101,7 +116,7 @@ async fn compare(
         let now = disk.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         learned.push_str(&appended(path, now.as_deref(), &lines));
     }
-    Ok(Compared { against_disk, learned, proposed: proposed(name, store, disk).await? })
+    Ok(Compared { against_disk, changed_files, learned, proposed: proposed(name, store, disk).await? })
 }
 
 /// Words, terms and joins that mining found in how the domain is used and that still wait, unless the pack has them.

@@ -1,6 +1,6 @@
 //! `airlock domain load`: packs into the store, and how well each golden question finds the tables it needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use airlock_knowledge::store::PackLoad;
@@ -9,6 +9,7 @@ use airlock_pipeline::Domain;
 use serde_json::{Value, json};
 
 use super::{keep, refuse};
+use crate::commands::present;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::store::{self, Purpose};
@@ -32,12 +33,19 @@ pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Resul
         [] => boot::packs(config)?.iter().map(|pack| config.domains.join(pack.name.as_str())).collect(),
         given => given.to_vec(),
     };
+    for dir in &dirs {
+        present(dir)?;
+    }
     let (mut read, mut problems) = (Vec::new(), PackReport::default());
     for dir in &dirs {
         match Pack::read_with_files(dir) {
             Ok(pack) => read.push(pack),
             Err(report) => add(&mut problems, report),
         }
+    }
+    let mut names = BTreeSet::new();
+    if let Some((pack, _)) = read.iter().find(|(pack, _)| !names.insert(pack.name.clone())) {
+        return Err(usage(format!("two of the packs are called `{}`: load one of them", pack.name)));
     }
     let (mut sources, mut opened) = (BTreeMap::new(), Vec::new());
     for (pack, files) in read {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use airlock_types::Object;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,7 @@ pub(super) fn now(folder: &Path) -> anyhow::Result<Option<String>> {
         return Ok(None);
     }
     let bytes = std::fs::read(&file).with_context(|| format!("{} cannot be read", file.display()))?;
-    let recording: Recording =
+    let Object(recording): Object<Recording> =
         serde_json::from_slice(&bytes).map_err(|error| usage(format!("{}: {error}", file.display())))?;
     Ok(Some(recording.now))
 }

@@ -47,6 +47,9 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
     // Each case's verdict is a score on its trace.
     let telemetry = Telemetry::begin(&config)?;
     let host = telemetry.trace(boot::host(&config).await?);
+    for domain in given.wanted.map.values() {
+        host.domain(Some(domain)).map_err(|error| usage(format!("--map: {error}")))?;
+    }
     host.embed_domains().await;
     let hash = configuration(&config);
     let (mut folder, questions) = match &options.resume {
@@ -94,7 +97,9 @@ impl Given {
             let wrong = || usage(format!("--map: `{pair}` is not DB=DOMAIN"));
             let (db, domain) = pair.split_once('=').ok_or_else(wrong)?;
             let domain: DomainName = domain.parse().map_err(|error| usage(format!("--map: {error}")))?;
-            map.insert(db.to_owned(), domain);
+            if let Some(other) = map.insert(db.to_owned(), domain) {
+                return Err(usage(format!("--map: `{db}` is mapped twice, first to `{other}`")));
+            }
         }
         let domain = options
             .domain

@@ -6,6 +6,7 @@ use airlock_pipeline::Served;
 
 use super::{parse_stage, scope};
 use crate::cli::Swap;
+use crate::commands::present;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::operator::{self, CaseGraded, Cases, Reply, Request, Verified};
@@ -17,6 +18,7 @@ use crate::output;
 /// When no host runs, or it failed.
 pub async fn swap(swap: Swap, config: &Config, json: bool) -> anyhow::Result<Exit> {
     let absolute = |path: PathBuf| {
+        present(&path)?;
         std::path::absolute(&path).map_err(|error| usage(format!("{}: {error}", path.display())))
     };
     let verify = match swap.verify {
