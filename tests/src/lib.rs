@@ -26,6 +26,7 @@ mod waiting;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -36,6 +37,9 @@ pub use waiting::{PATIENCE, REQUEST, end_connections, eventually, heard};
 
 /// The moment the committed questions are asked for.
 pub const NOW: &str = "2026-11-29T12:00:00Z";
+
+/// The longest that a demo may take to stop: its requests' grace, what the store must still take, its server's end.
+const STOPPING: Duration = Duration::from_secs(120);
 
 /// The workspace's folder.
 #[must_use]
@@ -278,7 +282,16 @@ impl Drop for Airlock {
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
             signal(self.child.id(), "INT");
-            let _ = self.child.wait();
+            let begun = Instant::now();
+            while let Ok(None) = self.child.try_wait() {
+                if begun.elapsed() > STOPPING {
+                    let _ = self.child.kill();
+                    let _ = self.child.wait();
+                    assert!(std::thread::panicking(), "the demo does not stop within {STOPPING:?}");
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
         }
     }
 }

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use std::path::Path;
 use airlock_tests::laboratory::{Laboratory, Place, Served};
 use airlock_tests::{Airlock, Said, ScriptedModel, eventually, signal, under_test};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// An agent, with a session or without.
 struct Agent {

@@ -11,7 +11,7 @@ use airlock_knowledge::store::{AskRow, Log, LogLine, Signal, SignalTool, StoreEr
 use airlock_models::Role;
 use airlock_types::{Answer, AskRequest, Clock};
 use serde::Serialize;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::account::{Bookkeeper, Prior};
 use crate::asker::Asker;
@@ -78,8 +78,24 @@ struct State {
     bytes: AtomicUsize,
     /// Why nothing can be written now.
     trouble: Mutex<Option<String>>,
-    /// The host stops: nothing is waited for any more.
-    closing: Notify,
+    /// How many wait for everything to be written: while any does, a store that is away is not waited for.
+    hurried: watch::Sender<usize>,
+}
+
+/// One that waits for everything to be written, until it is dropped.
+struct Hurry<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Hurry<'a> {
+    fn begin(hurried: &'a watch::Sender<usize>) -> Self {
+        hurried.send_modify(|waiting| *waiting += 1);
+        Self(hurried)
+    }
+}
+
+impl Drop for Hurry<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|waiting| *waiting -= 1);
+    }
 }
 
 enum Work {
@@ -128,7 +144,7 @@ impl Journal {
     /// Waits until what waits is written, or cannot be: before a store is closed.
     async fn settled(&self) {
         let (done, settled) = oneshot::channel();
-        self.state.closing.notify_one();
+        let _hurry = Hurry::begin(&self.state.hurried);
         if self.work.send(Work::Settled(done)).await.is_ok() {
             let _ = settled.await;
         }
@@ -158,6 +174,7 @@ impl Journal {
 /// Appends what waits, until the journal is gone.
 async fn write(log: Log, mut work: mpsc::Receiver<Work>, state: Arc<State>) {
     let mut batch = Vec::with_capacity(BATCH);
+    let mut hurried = state.hurried.subscribe();
     while work.recv_many(&mut batch, BATCH).await > 0 {
         let (mut lines, mut settled) = (Vec::new(), Vec::new());
         for work in batch.drain(..) {
@@ -167,7 +184,7 @@ async fn write(log: Log, mut work: mpsc::Receiver<Work>, state: Arc<State>) {
             }
         }
         if !lines.is_empty() {
-            state.append(&log, &lines, settled.is_empty()).await;
+            state.append(&log, &lines, &mut hurried).await;
         }
         for done in settled {
             let _ = done.send(());
@@ -176,8 +193,9 @@ async fn write(log: Log, mut work: mpsc::Receiver<Work>, state: Arc<State>) {
 }
 
 impl State {
-    /// Appends a batch; while the store is away again and again, unless the host stops.
-    async fn append(&self, log: &Log, lines: &[LogLine], mut patient: bool) {
+    /// Appends a batch; while the store is away again and again, unless somebody waits for everything to be
+    /// written.
+    async fn append(&self, log: &Log, lines: &[LogLine], hurried: &mut watch::Receiver<usize>) {
         loop {
             match log.append(lines).await {
                 Ok(()) => {
@@ -185,12 +203,10 @@ impl State {
                     self.written.fetch_add(lines.len() as u64, Ordering::Relaxed);
                     break;
                 }
-                Err(error) if error.is_passing() && patient => {
+                Err(error) if error.is_passing() && *hurried.borrow() == 0 => {
                     self.is_in_trouble(Some(&error));
-                    tokio::select! {
-                        () = tokio::time::sleep(RETRY) => {}
-                        () = self.closing.notified() => patient = false,
-                    }
+                    // The sender lives in `self`.
+                    let _ = tokio::time::timeout(RETRY, hurried.wait_for(|waiting| *waiting > 0)).await;
                 }
                 Err(error) if error.is_passing() => {
                     self.is_in_trouble(Some(&error));

@@ -42,6 +42,8 @@ pub use replay::ReplayLimits;
 const PLACES: usize = 256;
 /// Time for what is done after one ask.
 const DEADLINE: Duration = Duration::from_secs(60);
+/// Time for a store to take what was asked last, before it is closed. What waits is a few dozen statements.
+const KEEPING: Duration = Duration::from_secs(15);
 
 /// What is learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,13 +228,23 @@ impl crate::host::Host {
         self.learning.as_ref().is_none_or(|learning| learning.options.recall)
     }
 
-    /// Waits until what was begun after asks is done: before the store is closed.
+    /// Waits until what was begun after asks is done, and no longer than that can take: before the store is closed.
     pub async fn learning_settled(&self) {
-        self.journal_settled().await;
-        self.conversations.settled().await;
-        if let Some(learning) = &self.learning {
-            learning.settled().await;
-        }
+        let kept = async { tokio::join!(self.journal_settled(), self.conversations.settled()) };
+        let kept = async {
+            if tokio::time::timeout(KEEPING, kept).await.is_err() {
+                tracing::warn!(
+                    seconds = KEEPING.as_secs(),
+                    "the store did not follow: some of what was asked last is not in it"
+                );
+            }
+        };
+        let learned = async {
+            if let Some(learning) = &self.learning {
+                learning.settled().await;
+            }
+        };
+        tokio::join!(kept, learned);
     }
 
     /// Asks that were not logged, or not learned from, since the start; `None` without a store.
