@@ -148,7 +148,7 @@ mod tests {
             ("AIRLOCK_STAGING_SERVICE_HOST", None),
             ("AIRLOCK_STAGING_SERVICE_PORT_HTTP", None),
             ("AIRLOCK_STAGING_PORT_443_TCP_PROTO", None),
-            ("AIRLOCK_PORT_", Some("unset it")),
+            ("AIRLOCK_PORT_", Some("means nothing here")),
             ("AIRLOCK_PORT_TCP_8080", Some("unset it")),
             ("AIRLOCK_SERVICE_HOSTS", Some("unset it")),
             ("AIRLOCK_BINARY", Some("unset it")),
