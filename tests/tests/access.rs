@@ -234,7 +234,8 @@ async fn refusals_are_lines_of_the_log_and_a_flood_of_them_is_a_count() {
     }
     // Nobody else's lines are lost by it.
     let (asker, id) = key(&airlock, &["--scope", "ask"]);
-    assert_eq!(sent(at(Method::GET, "/api/schema").bearer_auth(&asker)).await.0, 403);
+    let query = at(Method::POST, "/api/query").json(&json!({"sql": "SELECT 1"}));
+    assert_eq!(sent(query.bearer_auth(&asker)).await.0, 403);
     told(&["missing-scope", &id]);
     let (told, counted) = eventually("what had no line is told as a count", async || {
         let told = lines("bad-key").len();

@@ -1,8 +1,10 @@
 //! Statements that PostgreSQL cannot stop: how many run, and whether one still does.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::connection_string::ConnectionString;
 use crate::error::DatabaseError;
@@ -18,42 +20,126 @@ const LIMITS: Limits = Limits { cell_bytes: 1 << 10, row_bytes: 4 << 10, result_
 
 /// The count of a source, and where it ends being served.
 pub(crate) struct Orphans {
-    running: AtomicUsize,
+    counts: watch::Sender<Counts>,
     most: usize,
 }
 
-/// One of them. It counts until it is dropped.
-pub(crate) struct Orphan(Arc<Orphans>);
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    /// Those that are known to run on.
+    running: usize,
+    /// Cancelled statements that have not ended yet: nearly all will in a moment.
+    ending: usize,
+}
+
+impl Counts {
+    fn of(&mut self, state: State) -> Option<&mut usize> {
+        match state {
+            State::Ending => Some(&mut self.ending),
+            State::Running => Some(&mut self.running),
+            State::Unknown => None,
+        }
+    }
+}
+
+/// A statement that was cancelled, or whose user is gone. It counts until it is dropped.
+pub(crate) struct Orphan {
+    orphans: Arc<Orphans>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ending,
+    Running,
+    /// Its server does not say. It does not count: who asks now must learn that the server is away.
+    Unknown,
+}
 
 impl Orphans {
     pub(crate) fn at_most(most: usize) -> Arc<Self> {
-        Arc::new(Self { running: AtomicUsize::new(0), most })
+        Arc::new(Self { counts: watch::Sender::new(Counts::default()), most })
     }
 
     /// How many run.
     pub(crate) fn running(&self) -> usize {
-        self.running.load(Ordering::Acquire)
+        self.counts.borrow().running
     }
 
-    /// Counts one more.
+    /// Counts one that runs on.
     pub(crate) fn count(self: &Arc<Self>) -> Orphan {
-        self.running.fetch_add(1, Ordering::AcqRel);
-        Orphan(Arc::clone(self))
+        self.begin(State::Running)
+    }
+
+    /// Counts one that was just cancelled.
+    pub(crate) fn ending(self: &Arc<Self>) -> Orphan {
+        self.begin(State::Ending)
+    }
+
+    fn begin(self: &Arc<Self>, state: State) -> Orphan {
+        let mut orphan = Orphan { orphans: Arc::clone(self), state: State::Unknown };
+        orphan.becomes(state);
+        orphan
     }
 
     /// Refuses to start anything while too many run.
     pub(crate) fn check(&self) -> Result<(), DatabaseError> {
-        match self.running() {
-            running if running >= self.most => Err(DatabaseError::Orphaned { running, most: self.most }),
-            _ => Ok(()),
+        self.refused(self.running())
+    }
+
+    /// Waits until nothing that is still ending could make one too many, and refuses when that takes longer than `wait` or
+    /// too many run. Else who asks again and again would have many running before the first is known for what it is.
+    pub(crate) async fn room(&self, wait: Duration) -> Result<(), DatabaseError> {
+        let mut counts = self.counts.subscribe();
+        let decided = |now: &Counts| now.running >= self.most || now.running + now.ending < self.most;
+        // The sender lives in `self`; what was not decided in time is taken as it stands.
+        let _ = timeout(wait, counts.wait_for(decided)).await;
+        let now = *counts.borrow();
+        self.refused(now.running + now.ending)
+    }
+
+    fn refused(&self, running: usize) -> Result<(), DatabaseError> {
+        if running < self.most { Ok(()) } else { Err(DatabaseError::Orphaned { running, most: self.most }) }
+    }
+}
+
+impl Orphan {
+    /// It was given its time and runs on; whether that is news.
+    pub(crate) fn runs_on(&mut self) -> bool {
+        let news = self.state != State::Running;
+        self.becomes(State::Running);
+        news
+    }
+
+    /// Its server does not say whether it runs; whether it was known to run before.
+    pub(crate) fn is_out_of_sight(&mut self) -> bool {
+        let known = self.state == State::Running;
+        if !known {
+            self.becomes(State::Unknown);
         }
+        known
+    }
+
+    fn becomes(&mut self, state: State) {
+        let before = std::mem::replace(&mut self.state, state);
+        self.orphans.counts.send_if_modified(|counts| {
+            if let Some(count) = counts.of(before) {
+                *count -= 1;
+            }
+            if let Some(count) = counts.of(state) {
+                *count += 1;
+            }
+            before != state
+        });
     }
 }
 
 impl Drop for Orphan {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::AcqRel);
-        tracing::info!("a statement that could not be stopped has ended");
+        if self.state == State::Running {
+            tracing::info!("a statement that could not be stopped has ended");
+        }
+        self.becomes(State::Unknown);
     }
 }
 

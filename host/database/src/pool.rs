@@ -103,7 +103,7 @@ impl Pool {
             return Err(busy);
         };
         // Who waited may have waited for one of them.
-        self.orphans.check()?;
+        self.orphans.room(wait).await?;
         let parked = self.take_idle();
         let (wire, born, reused) = match parked {
             Some((wire, born)) => (wire, born, true),
@@ -139,7 +139,7 @@ impl Pool {
     /// Counts a statement that an earlier host left behind until it has ended.
     pub(crate) fn adopt(self: &Arc<Self>, backend: Backend) {
         let (pool, orphan) = (Arc::clone(self), self.orphans.count());
-        tokio::spawn(async move { pool.watch(&backend, None, Some(orphan), None).await });
+        tokio::spawn(async move { pool.watch(&backend, None, orphan, None).await });
     }
 
     /// The connections and who has them.
@@ -192,8 +192,12 @@ impl Pool {
 
     /// Ends what runs on a connection whose user is gone, then the connection. The place stays taken while the server is
     /// still at work, so that statements that cannot be stopped do not pile up there.
-    async fn retire(self: Arc<Self>, mut wire: Wire, permit: Option<OwnedSemaphorePermit>) {
-        let mut orphan = None;
+    async fn retire(
+        self: Arc<Self>,
+        mut wire: Wire,
+        mut orphan: Orphan,
+        permit: Option<OwnedSemaphorePermit>,
+    ) {
         let ended = if wire.is_ended() {
             Err(DatabaseError::Lost("before its statement had ended".to_owned()))
         } else {
@@ -203,7 +207,7 @@ impl Pool {
                 Err(_) => {
                     tracing::warn!(server = %self.target, "a cancelled statement does not end: the source rests");
                     self.trip();
-                    orphan = Some(self.orphans.count());
+                    orphan.runs_on();
                     ending.await
                 }
             }
@@ -222,7 +226,7 @@ impl Pool {
         &self,
         backend: &Backend,
         mut wire: Option<&mut Wire>,
-        mut orphan: Option<Orphan>,
+        mut orphan: Orphan,
         mut permit: Option<OwnedSemaphorePermit>,
     ) {
         let begun = Instant::now();
@@ -230,9 +234,8 @@ impl Pool {
             match timeout(self.limits.grace, still_runs(&self.target, backend)).await {
                 Ok(Ok(false)) => return,
                 Ok(Ok(true)) => {
-                    if begun.elapsed() >= self.limits.grace && orphan.is_none() {
+                    if begun.elapsed() >= self.limits.grace && orphan.runs_on() {
                         tracing::warn!(server = %self.target, "a statement runs on without its connection");
-                        orphan = Some(self.orphans.count());
                     }
                     if let Some(wire) = wire.as_deref_mut() {
                         // It may come to a place where it listens; whether it does is seen at the next look.
@@ -242,7 +245,7 @@ impl Pool {
                 // Who asks now must learn that the server is away, and not that all places are taken.
                 Ok(Err(_)) | Err(_) => {
                     drop(permit.take());
-                    if orphan.is_none() && begun.elapsed() > self.limits.rest {
+                    if !orphan.is_out_of_sight() && begun.elapsed() > self.limits.rest {
                         return;
                     }
                 }
@@ -267,7 +270,9 @@ impl Drop for Lease {
         } else if (wire.is_unsettled() || wire.left_behind().is_some())
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            runtime.spawn(Arc::clone(&self.pool).retire(wire, self.permit.take()));
+            // Counted at once: who comes next must not be let in before that.
+            let orphan = self.pool.orphans.ending();
+            runtime.spawn(Arc::clone(&self.pool).retire(wire, orphan, self.permit.take()));
         }
         // Otherwise the session has ended, or there is nobody to end it properly: closing the socket ends it.
     }

@@ -297,7 +297,7 @@ fn each_mistake_is_told_with_its_place_and_its_remedy() {
             "golden.jsonl:1: `now`: `soon` is not a time",
         ),
         ("golden.jsonl", "{\"id\":\"a\",", "golden.jsonl:1: column"),
-        ("golden.jsonl", "[]", "golden.jsonl:1: `` is a list"),
+        ("golden.jsonl", "[]", "golden.jsonl:1: the line is a list, and an object is wanted"),
         // evaluation.jsonl, read and held before the gate as golden.jsonl is
         (
             "evaluation.jsonl",
