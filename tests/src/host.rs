@@ -6,7 +6,7 @@ use std::process::{Child, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::{Airlock, NOW, REQUEST, under_test};
+use crate::{Airlock, NOW, under_test};
 
 /// A server beside a demo.
 pub struct Host {
@@ -45,7 +45,7 @@ impl Host {
             panic!("{first}{}", std::fs::read_to_string(file.with_extension("log")).unwrap_or_default())
         });
         let url = said["page"].as_str().unwrap().trim_end_matches('/').to_owned();
-        let client = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
+        let client = crate::client();
         Self { child, url, config: file, client }
     }
 

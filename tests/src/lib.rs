@@ -168,9 +168,7 @@ impl Airlock {
         let first = first.unwrap().expect("the demo says where it serves");
         let said: Value = serde_json::from_str(&first).expect(&first);
         let url = said["page"].as_str().expect(&first).trim_end_matches('/').to_owned();
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
-        Self { child, url, data, client }
+        Self { child, url, data, client: client() }
     }
 
     /// Asks over HTTP: status and body.
@@ -304,6 +302,13 @@ pub(crate) fn find(folder: &Path, name: &str) -> Option<PathBuf> {
         .find(|path| path.file_name().is_some_and(|found| found == name))
         .cloned()
         .or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|path| find(path, name)))
+}
+
+/// A client that keeps no connection open: a test that waits for a command does not see that the server closed one.
+#[must_use]
+pub fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().pool_max_idle_per_host(0).timeout(REQUEST).build().unwrap()
 }
 
 /// Sends a signal by its name.

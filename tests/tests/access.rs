@@ -4,7 +4,7 @@
 
 use airlock_tests::laboratory::{Laboratory, Place, Served};
 use airlock_tests::{Airlock, Host, PATIENCE, Said, ScriptedModel, eventually, under_test};
-use reqwest::{Client, Method, RequestBuilder};
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -26,7 +26,7 @@ async fn sent(request: RequestBuilder) -> (u16, Value) {
 #[tokio::test]
 async fn keys_and_sessions_open_what_is_theirs_and_nothing_once_taken_back() {
     let airlock = Airlock::demo().await;
-    let client = Client::new();
+    let client = airlock_tests::client();
     let at = |method: Method, path: &str| client.request(method, format!("{}{path}", airlock.url));
     let ask = json!({"question": "How many customers do we have?"});
     let (reader, id) = key(&airlock, &["--scope", "read"]);
@@ -183,7 +183,7 @@ async fn raw(address: &str, bytes: &[u8]) -> String {
 async fn refusals_are_lines_of_the_log_and_a_flood_of_them_is_a_count() {
     let airlock = Airlock::demo().await;
     let host = Host::over(&airlock, "flooded", |_| {});
-    let client = Client::new();
+    let client = airlock_tests::client();
     let at = |method: Method, path: &str| client.request(method, format!("{}{path}", host.url));
     let lines = |what: &str| -> Vec<String> {
         host.log().lines().filter(|line| line.contains(what)).map(str::to_owned).collect()
@@ -290,7 +290,7 @@ async fn a_key_sees_the_rows_of_its_holder_and_teaches_nobody_else() {
         let made = run(&["key", "create", tenant, "--scope", "ask,query,feedback", "--setting", &setting]);
         made[0]["key"].as_str().unwrap().to_owned()
     };
-    let client = Client::new();
+    let client = airlock_tests::client();
     let send = |key: Option<&str>, path: &str, body: Value| {
         let request = client.post(format!("{}{path}", served.url)).json(&body);
         sent(key.into_iter().fold(request, |request, key| request.bearer_auth(key)))

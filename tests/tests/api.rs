@@ -5,9 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use airlock_tests::{
-    Airlock, NOW, PATIENCE, REQUEST, Said, ScriptedModel, components, eventually, workspace,
-};
+use airlock_tests::{Airlock, NOW, PATIENCE, Said, ScriptedModel, components, eventually, workspace};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -23,7 +21,7 @@ struct Client {
 
 impl Client {
     fn of(airlock: &Airlock) -> Self {
-        let http = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
+        let http = airlock_tests::client();
         Self { http, url: airlock.url.clone() }
     }
 

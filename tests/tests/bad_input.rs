@@ -97,7 +97,7 @@ async fn what_cannot_be_answered_is_refused_with_the_reason() {
 #[tokio::test]
 async fn a_page_of_another_site_gets_nothing() {
     let airlock = Airlock::demo().await;
-    let client = reqwest::Client::new();
+    let client = airlock_tests::client();
     for (name, value) in [("host", "evil.example"), ("origin", "http://evil.example")] {
         let response =
             client.get(format!("{}/api/health", airlock.url)).header(name, value).send().await.unwrap();

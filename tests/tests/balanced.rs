@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, Host, NOW, REQUEST, eventually, heard};
+use airlock_tests::{Airlock, Host, NOW, eventually, heard};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -115,8 +115,7 @@ struct Client {
 
 impl Client {
     fn of(url: &str) -> Self {
-        let http = reqwest::Client::builder().pool_max_idle_per_host(0).timeout(REQUEST);
-        Self { url: url.to_owned(), key: None, http: http.build().unwrap() }
+        Self { url: url.to_owned(), key: None, http: airlock_tests::client() }
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<(u16, Value), reqwest::Error> {

@@ -8,7 +8,7 @@ use airlock_types::ContentHash;
 use serde_json::{Value, json};
 
 async fn shown(airlock: &Airlock, body: &Value) -> (u16, Value) {
-    let request = reqwest::Client::new().post(format!("{}/api/context", airlock.url));
+    let request = airlock_tests::client().post(format!("{}/api/context", airlock.url));
     let response =
         request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
     let status = response.status().as_u16();

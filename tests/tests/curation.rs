@@ -21,7 +21,7 @@ struct Person {
 
 impl Person {
     fn local(airlock: &Airlock) -> Self {
-        Self { url: airlock.url.clone(), key: None, client: reqwest::Client::new() }
+        Self { url: airlock.url.clone(), key: None, client: airlock_tests::client() }
     }
 
     /// Somebody with a key of these scopes, and what else it is for.

@@ -301,8 +301,7 @@ async fn values_follow(place: &Place, pack: &Path) {
     BufReader::new(served.stdout.take().unwrap()).read_line(&mut first).unwrap();
     let page: Value = serde_json::from_str(&first).unwrap();
     let url = format!("{}api/context", page["page"].as_str().unwrap());
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::new();
+    let client = airlock_tests::client();
     let values = async |question: &str| {
         let request = client.post(&url).header("content-type", "application/json");
         let body = json!({"question": question}).to_string();

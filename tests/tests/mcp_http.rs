@@ -19,7 +19,7 @@ struct Agent {
 impl Agent {
     fn new(server: &str, key: Option<&str>) -> Self {
         let (url, key) = (format!("{server}/mcp"), key.map(str::to_owned));
-        Self { client: Client::new(), url, key, session: None }
+        Self { client: airlock_tests::client(), url, key, session: None }
     }
 
     /// One that has opened a session.

@@ -215,7 +215,7 @@ async fn what_is_asked_with_an_identity_is_logged_without_literals_and_neither_r
     assert_eq!(code, Some(0), "{made}");
     let question = "How many bills with status paid are there?";
     let ask = async |key: Option<&str>| -> Value {
-        let request = reqwest::Client::new().post(format!("{}/api/ask", airlock.url));
+        let request = airlock_tests::client().post(format!("{}/api/ask", airlock.url));
         let request = match key {
             Some(key) => request.bearer_auth(key),
             None => request,

@@ -56,7 +56,7 @@ impl Second {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         let said: Value = serde_json::from_str(&first).unwrap_or_else(|_| panic!("{first}"));
         let url = said["page"].as_str().unwrap().trim_end_matches('/').to_owned();
-        Self { child, url, client: reqwest::Client::new() }
+        Self { child, url, client: airlock_tests::client() }
     }
 
     async fn ask_with_store(&self, question: &str) -> Value {

@@ -59,7 +59,7 @@ async fn an_ask_is_a_trace_shaped_like_the_pipeline() {
         ("AIRLOCK_MODEL_KEY", KEY),
     ])
     .await;
-    let response = reqwest::Client::new()
+    let response = airlock_tests::client()
         .post(format!("{}/api/ask", airlock.url))
         .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
         .json(&json!({"question": QUESTION, "now": NOW}))

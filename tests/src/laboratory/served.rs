@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::{PATIENCE, REQUEST, ScriptedModel, under_test};
+use crate::{PATIENCE, ScriptedModel, under_test};
 
 /// A running server. It ends with this.
 pub struct Served {
@@ -35,8 +35,7 @@ impl Served {
         let first = first.expect("it starts in time").unwrap().expect("it says where it serves");
         let said: Value = serde_json::from_str(&first).expect(&first);
         let url = said["page"].as_str().expect(&first).trim_end_matches('/').to_owned();
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().timeout(REQUEST).build().unwrap();
+        let client = crate::client();
         Self { child, url, client }
     }
 
