@@ -1,7 +1,7 @@
 //! Named checks of a data source: each claim of the envelope is tried, not assumed. `doctor` and health serve them.
 
 mod claims;
-mod holders;
+pub(crate) mod holders;
 mod reader;
 mod server;
 

@@ -11,6 +11,7 @@ use airlock_types::{ErrorType, Failure};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::checks::holders::{self, NotTaken};
 use crate::encode::Encoding;
 use crate::error::DatabaseError;
 use crate::exchange::{Begin, ExchangeError, Rows, exchange};
@@ -228,7 +229,11 @@ impl Source {
             Ok((rows, types)) => {
                 result_set(rows, &types, statement.rows, started.elapsed()).map_err(|error| fail(&error))
             }
-            Err(Ending::SetUp(failure)) => Err(Attempt::Failed(failure)),
+            Err(Ending::SetUp(failure)) => {
+                // The pool may have this connection alone.
+                drop(lease);
+                Err(Attempt::Failed(self.not_set_up(failure, options).await))
+            }
             Err(Ending::Statement(mut failure)) => {
                 // The server may say "timeout" in any language.
                 let own_timeout = started.elapsed().saturating_add(Duration::from_millis(50)) >= allowed;
@@ -253,6 +258,27 @@ impl Source {
                 statement.sql,
             ))),
             Err(Ending::Connection(error)) => Err(fail(&error)),
+        }
+    }
+
+    /// A transaction that could not be set up, told by the role of whoever asks where that is the reason: the server's own
+    /// words say neither whose role it is nor what would help.
+    async fn not_set_up(&self, failure: Failure, options: &RunOptions) -> Failure {
+        let Some(role) = options.identity.as_ref().and_then(Identity::role) else { return failure };
+        match holders::not_taken(self, role).await {
+            Ok(Some(NotTaken { why, remedy })) => {
+                tracing::error!(why, remedy, "an ask of a key with a role failed");
+                let message = format!("the role of this key cannot be taken up: {why}; what helps: {remedy}");
+                Failure {
+                    sqlstate: failure.sqlstate,
+                    ..Failure::new(ErrorType::PermissionDenied, message, &failure.sql)
+                }
+            }
+            Ok(None) => failure,
+            Err(error) => {
+                tracing::warn!(%error, "whether the role of a key can be taken up is not known");
+                failure
+            }
         }
     }
 

@@ -57,10 +57,18 @@ impl Fault {
         }
     }
 
+    /// Whether the data source refused this host what the ask needs: no waiting helps, somebody has to grant it.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Database(failure) if failure.error_type == ErrorType::PermissionDenied)
+    }
+
     /// Whether the same ask may work in a while.
     #[must_use]
-    pub const fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Model(_) | Self::Database(_) | Self::NoComponent(_) | Self::Quarantined(_))
+    pub fn is_unavailable(&self) -> bool {
+        let passing =
+            matches!(self, Self::Model(_) | Self::Database(_) | Self::NoComponent(_) | Self::Quarantined(_));
+        passing && !self.is_refusal()
     }
 }
 

@@ -26,6 +26,43 @@ const OTHERS: &str = "SELECT quote_ident(r.rolname), quote_ident(session_user)
       AND NOT EXISTS (SELECT FROM jsonb_array_elements_text($1::text::jsonb) AS k(name) WHERE k.name = r.rolname)
     ORDER BY 1 LIMIT 20";
 
+/// By which statement a reader becomes one that may take these roles up and has nothing of them otherwise.
+fn grant(roles: &[String], member: &str, by_membership: bool) -> String {
+    let grant = format!("GRANT {} TO {member}", roles.join(", "));
+    if by_membership {
+        format!("{grant} WITH INHERIT FALSE, SET TRUE")
+    } else {
+        format!("{grant}, whose role is NOINHERIT")
+    }
+}
+
+/// Why the reader cannot take a role up, and what would help; `None` when it can.
+pub(crate) async fn not_taken(source: &Source, role: &str) -> Result<Option<NotTaken>, DatabaseError> {
+    let rows = rows(source, STANDING, &[role.to_owned()]).await?;
+    let Some([role, reader, standing, of_16]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
+    Ok(match standing.as_str() {
+        "no-member" => Some(NotTaken {
+            why: format!("the reader may not take the role {role} up"),
+            remedy: grant(std::slice::from_ref(role), reader, of_16 == "true"),
+        }),
+        "absent" => {
+            Some(NotTaken { why: format!("the data source has no role {role}"), remedy: ABSENT.to_owned() })
+        }
+        _ => None,
+    })
+}
+
+/// A role that cannot be taken up.
+pub(crate) struct NotTaken {
+    /// Why not.
+    pub(crate) why: String,
+    /// What would help.
+    pub(crate) remedy: String,
+}
+
+/// What helps where a key gives a role that is not there.
+const ABSENT: &str = "make the role, or make the key again for another";
+
 /// Each role is taken up and never inherited: what the reader inherits, its policies show to everybody.
 pub(super) async fn are_apart(source: &Source, roles: &[String]) -> Result<Finding, DatabaseError> {
     let (mut inherited, mut no_member, mut absent, mut apart) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -42,14 +79,7 @@ pub(super) async fn are_apart(source: &Source, roles: &[String]) -> Result<Findi
     }
     let named = |roles: &[String]| reader::some(roles, ", ");
     // Each finding is mended by a statement about its own roles.
-    let granted = |roles: &[String]| {
-        let grant = format!("GRANT {} TO {member}", roles.join(", "));
-        if by_membership {
-            format!("{grant} WITH INHERIT FALSE, SET TRUE")
-        } else {
-            format!("{grant}, whose role is NOINHERIT")
-        }
-    };
+    let granted = |roles: &[String]| grant(roles, &member, by_membership);
     Ok(if !inherited.is_empty() {
         let found = format!("it has what {} may see without taking the role up", named(&inherited));
         let remedy =
@@ -60,7 +90,7 @@ pub(super) async fn are_apart(source: &Source, roles: &[String]) -> Result<Findi
         Finding::Broken { found, remedy: granted(&no_member) }
     } else if !absent.is_empty() {
         let found = format!("the server has no role {}, so asks with those keys fail", named(&absent));
-        Finding::Advised { found, remedy: "make the role, or make the key again for another".to_owned() }
+        Finding::Advised { found, remedy: ABSENT.to_owned() }
     } else {
         Finding::Holds(format!("{apart} are taken up and not inherited"))
     })

@@ -159,12 +159,22 @@ async fn every_transaction_is_pinned_and_leaves_nothing_behind() {
     assert_eq!(nobody[0], "reader");
     assert_ne!(nobody[1], "o'hara", "an identity ends with its transaction");
 
-    let stranger = Identity::default().with_role("postgres");
-    let refused =
-        run_with(&source, "SELECT 1", &RunOptions { identity: Some(stranger), ..RunOptions::default() })
-            .await;
-    assert_eq!(refused.unwrap_err().error_type, ErrorType::PermissionDenied);
-    let lost = RunOptions { time_zone: "Mars/Base".into(), ..RunOptions::default() };
+    for (role, why) in [
+        (
+            "postgres",
+            "the role of this key cannot be taken up: the reader may not take the role postgres up; what helps: GRANT postgres TO reader",
+        ),
+        ("Nobody Made", "the data source has no role \"Nobody Made\"; what helps: make the role"),
+    ] {
+        let identity = Some(Identity::default().with_role(role));
+        let refused = run_with(&source, "SELECT 1", &RunOptions { identity, ..RunOptions::default() }).await;
+        let failure = refused.unwrap_err();
+        assert_eq!(failure.error_type, ErrorType::PermissionDenied, "{failure:?}");
+        assert!(failure.message.contains(why), "{failure:?}");
+    }
+    // Whoever has a role that can be taken up is told of what it is.
+    let identity = Some(Identity::default().with_role("tenant"));
+    let lost = RunOptions { time_zone: "Mars/Base".into(), identity, ..RunOptions::default() };
     assert_eq!(run_with(&source, "SELECT 1", &lost).await.unwrap_err().error_type, ErrorType::Infrastructure);
 
     for (sql, kind) in [

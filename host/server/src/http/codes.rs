@@ -62,6 +62,11 @@ pub(super) const CODES: &[Code] = &[
         "A change by a page's session lacks the word that proves it was meant: `GET /api/me` gives it, the header `x-csrf-token` carries it.",
     ),
     code(
+        "database-refused",
+        "502",
+        "The data source refuses its reader what the request needs, such as the role of a key. `detail` says what, and for a role what to grant; until then trying again does not help. `airlock doctor` finds it too.",
+    ),
+    code(
         "database-unavailable",
         "503",
         "The data source cannot be reached or does not let its reader in. Try again after `retry-after` seconds; `airlock doctor` says what is wrong.",

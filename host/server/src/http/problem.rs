@@ -172,6 +172,9 @@ impl Problem {
             Some(Fault::Model(_)) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "model-unavailable", detail).again_in(10)
             }
+            Some(fault) if fault.is_refusal() => {
+                Self::new(StatusCode::BAD_GATEWAY, "database-refused", detail)
+            }
             Some(Fault::Database(_)) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "database-unavailable", detail).again_in(5)
             }

@@ -98,6 +98,7 @@ impl From<Fault> for ToolProblem {
         let code = match &fault {
             fault if fault.is_timeout() => "timeout",
             Fault::Model(_) => "model-unavailable",
+            fault if fault.is_refusal() => "database-refused",
             Fault::Database(_) => "database-unavailable",
             fault if fault.is_unavailable() => "unavailable",
             _ => "internal",
