@@ -161,6 +161,17 @@ async fn an_agent_does_over_http_what_its_key_may_and_nothing_else() {
     assert!(!tools.as_array().unwrap().iter().any(|tool| tool["name"] == "run_query"), "{tools}");
     let (failed, text, _) = other.call("run_query", json!({"sql": "SELECT 1"})).await;
     assert!(failed && text.contains("missing-scope"), "{text}");
+    // What judges SQL takes one of the two scopes that it takes over HTTP.
+    let check = json!({"sql": "SELECT count(*) FROM bills"});
+    for (scope, may) in [("ask", true), ("query", true), ("read", false)] {
+        let (key, _) = key(&config, &["--scope", scope]);
+        let agent = Agent::begin(&airlock.url, Some(&key)).await;
+        let listed = agent.ask("tools/list", json!({})).await["result"]["tools"].to_string();
+        let (failed, text, _) = agent.call("dry_run", check.clone()).await;
+        let path = format!("{}/api/check", airlock.url);
+        let checked = agent.client.post(path).bearer_auth(&key).json(&check).send().await.unwrap().status();
+        assert_eq!((listed.contains("dry_run"), !failed, checked == 200), (may, may, may), "{scope}: {text}");
+    }
     let bound = Agent::begin(&airlock.url, Some(&elsewhere)).await;
     let (failed, text, _) = bound.call("list_tables", json!({})).await;
     assert!(failed && text.contains("unknown-domain") && !text.contains("bills"), "{text}");

@@ -97,6 +97,17 @@ impl Caller {
         if self.has(scope) { Ok(()) } else { Err(Denied::Scope(scope)) }
     }
 
+    /// Refuses what takes one of these scopes, whichever; the first is the one that is named.
+    ///
+    /// # Errors
+    /// When they have none of them.
+    pub fn may_by_one_of(&self, scopes: &[Scope]) -> Result<(), Denied> {
+        match scopes {
+            [first, rest @ ..] if !rest.iter().any(|scope| self.has(*scope)) => self.may(*first),
+            _ => Ok(()),
+        }
+    }
+
     /// The same, in one domain.
     ///
     /// # Errors
@@ -124,6 +135,12 @@ mod tests {
         };
         assert_eq!(key(&[Scope::Ask]).may_in(Scope::Ask, &fleet), Err(Denied::Domain(fleet.clone())));
         assert!(key(&[Scope::Admin]).may_in(Scope::Curate, &shop).is_ok());
+        for (scope, may) in
+            [(Scope::Query, true), (Scope::Ask, true), (Scope::Admin, true), (Scope::Read, false)]
+        {
+            let judged = key(&[scope]).may_by_one_of(Scope::JUDGING_SQL);
+            assert_eq!(judged, if may { Ok(()) } else { Err(Denied::Scope(Scope::Query)) }, "{scope}");
+        }
         assert!(key(&[Scope::Admin]).may_in(Scope::Curate, &fleet).is_err());
     }
 }

@@ -40,6 +40,9 @@ impl Scope {
     /// What anybody on this machine may do where there are no keys: everything that changes nothing that is trusted.
     pub const LOCAL: [Self; 4] = [Self::Ask, Self::Query, Self::Read, Self::Feedback];
 
+    /// Either of these may have SQL judged, on every surface: nothing runs, and whoever asks is shown SQL as well.
+    pub const JUDGING_SQL: &[Self] = &[Self::Query, Self::Ask];
+
     /// Its word.
     pub const fn as_str(self) -> &'static str {
         match self {

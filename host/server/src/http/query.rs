@@ -80,8 +80,7 @@ pub async fn check(
     caller: Caller,
     Body(CheckRequest { sql, domain }): Body<CheckRequest>,
 ) -> Result<Json<Verdict>, Problem> {
-    let scope = if caller.has(Scope::Query) { Scope::Query } else { Scope::Ask };
-    caller.may(scope)?;
+    caller.may_by_one_of(Scope::JUDGING_SQL)?;
     let request = QueryRequest::try_from(RawQueryRequest { sql, domain, max_rows: None })?;
     let domain = reach::domain(&host, &caller, request.domain.as_ref())?;
     let verdict = host.check(Some(domain.name()), &request.sql, &caller.asker).await?;

@@ -30,7 +30,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) async fn carry_out(&self, tool: Tool, arguments: Arguments, listener: Listener) -> Told {
-        self.caller.may(tool.scope())?;
+        self.caller.may_by_one_of(tool.scopes())?;
         match tool {
             Tool::ListDomains => self.list_domains(arguments),
             Tool::ListTables => self.list_tables(arguments),

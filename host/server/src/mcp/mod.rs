@@ -164,7 +164,7 @@ impl ServerHandler for Agents {
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context.extensions)?;
         let several = reach::domains(&self.host, &caller).nth(1).is_some();
-        let shown = Tool::ALL.into_iter().filter(|tool| caller.has(tool.scope()));
+        let shown = Tool::ALL.into_iter().filter(|tool| caller.may_by_one_of(tool.scopes()).is_ok());
         let shown = shown.filter(|tool| several || *tool != Tool::ListDomains);
         Ok(ListToolsResult::with_all_items(shown.map(Tool::listed).collect()))
     }

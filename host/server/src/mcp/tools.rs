@@ -54,13 +54,14 @@ impl Tool {
         }
     }
 
-    /// What a caller needs to use it.
-    pub(super) const fn scope(self) -> Scope {
+    /// Of these a caller needs one to use it.
+    pub(super) const fn scopes(self) -> &'static [Scope] {
         match self {
-            Self::ListDomains | Self::ListTables | Self::DescribeTable => Scope::Read,
-            Self::SampleRows | Self::DryRun | Self::RunQuery => Scope::Query,
-            Self::GetQueryContext | Self::Ask => Scope::Ask,
-            Self::Feedback => Scope::Feedback,
+            Self::ListDomains | Self::ListTables | Self::DescribeTable => &[Scope::Read],
+            Self::SampleRows | Self::RunQuery => &[Scope::Query],
+            Self::DryRun => Scope::JUDGING_SQL,
+            Self::GetQueryContext | Self::Ask => &[Scope::Ask],
+            Self::Feedback => &[Scope::Feedback],
         }
     }
 
