@@ -77,6 +77,14 @@ async fn what_went_well_is_proposed_and_a_person_decides_by_its_hash() {
     let (_, history) = lines(&airlock, &["knowledge", "history", "--json"]);
     let verdicts: Vec<&str> = history.iter().filter_map(|row| row["verdict"].as_str()).collect();
     assert!(verdicts.contains(&"promote") && verdicts.contains(&"add"), "{verdicts:?}");
+    let of = |item: &str| lines(&airlock, &["knowledge", "history", "--item", item, "--json"]);
+    let (code, decided) = of(id);
+    assert_eq!((code, decided[0]["verdict"].as_str()), (Some(0), Some("promote")), "{decided:?}");
+    // One that nobody decided on has no history; one that is not there is a mistake.
+    judged(&airlock, &[answer["ask_id"].as_str().unwrap(), "right"]).await;
+    let waiting = proposed(&airlock, "golden").await;
+    assert_eq!(of(waiting[0]["id"].as_str().unwrap()), (Some(0), Vec::new()));
+    assert_eq!(of("0198c0de-0000-7000-8000-000000000000").0, Some(2));
     assert_eq!(lines(&airlock, &["knowledge", "recheck", "--json"]).0, Some(0));
 }
 

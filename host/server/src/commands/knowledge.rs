@@ -16,7 +16,7 @@ use serde_json::json;
 use super::curation::{Curator, failure, in_words, person};
 use crate::cli::{Knowledge, Of, PromoteMode};
 use crate::config::Config;
-use crate::curation::NotDecided;
+use crate::curation::{NotDecided, find};
 use crate::exit::{Exit, usage};
 use crate::{boot, drift, output};
 
@@ -189,7 +189,13 @@ async fn history(
     limit: i64,
     json: bool,
 ) -> anyhow::Result<Exit> {
-    for row in curator.store().report().decisions(&curator.domain, item, limit).await.map_err(failure)? {
+    let decisions =
+        curator.store().report().decisions(&curator.domain, item, limit).await.map_err(failure)?;
+    if let Some(item) = item.filter(|_| decisions.is_empty()) {
+        // Nobody decided on it yet, or there is none: the two are not the same.
+        find(&curator.promote(), &curator.domain, item).await.map_err(failure)?;
+    }
+    for row in decisions {
         if json {
             output::json(&row)?;
             continue;
