@@ -370,3 +370,72 @@ fn began(answer: &Answer) -> jiff::Timestamp {
     let now = jiff::Timestamp::now();
     now.checked_sub(Duration::from_millis(answer.latency_ms)).unwrap_or(now)
 }
+
+#[cfg(test)]
+mod tests {
+    use airlock_knowledge::store::{Access, Dial, DialError, Dialling, Duty, Store};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// What takes so long never ends: a round takes less than a millisecond.
+    const HANGS: Duration = Duration::from_secs(60);
+
+    /// A server that nobody reaches.
+    struct Gone;
+
+    impl Dial for Gone {
+        fn dial(&self) -> Dialling<'_> {
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                Err(DialError::Away("nobody answers".to_owned()))
+            })
+        }
+    }
+
+    fn journal() -> Journal {
+        let access = |duty| (duty, Access { role: "nobody".to_owned(), dial: Arc::new(Gone) });
+        let store = Store::new(Duty::ALL.into_iter().map(access).collect()).unwrap();
+        Journal::new(store.log(), JournalOptions::default())
+    }
+
+    fn add(journal: &Journal, count: usize) {
+        (0..count).for_each(|_| journal.add(LogLine::new(None, None, None, &[])));
+    }
+
+    /// Several batches wait for a store that is away, and two wait for them, while the writer is somewhere else each time:
+    /// not begun, at the store, or between two attempts.
+    async fn settles() {
+        for round in 0..500 {
+            let journal = journal();
+            let lines = 3 * BATCH + round % (2 * BATCH);
+            add(&journal, lines);
+            for _ in 0..round % 11 {
+                tokio::task::yield_now().await;
+            }
+            if round % 3 == 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            let both = async { tokio::join!(journal.settled(), journal.settled()) };
+            assert!(timeout(HANGS, both).await.is_ok(), "round {round}: {:?}", journal.state());
+            let JournalState { state, waiting, not_logged, .. } = journal.state();
+            assert_eq!((state, waiting, not_logged), ("behind", 0, lines as u64), "round {round}");
+            assert_eq!(journal.state.bytes.load(Ordering::Relaxed), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_written_is_given_up_when_somebody_waits_for_it_and_only_then() {
+        settles().await;
+        let journal = journal();
+        journal.settled().await;
+        add(&journal, BATCH);
+        tokio::time::sleep(RETRY / 10).await;
+        assert_eq!((journal.state().waiting, journal.lost()), (BATCH as u64, 0));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn whoever_waits_for_it_on_another_thread_is_let_go() {
+        settles().await;
+    }
+}
