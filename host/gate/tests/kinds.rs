@@ -177,6 +177,10 @@ fn each_kind_of_trespass_has_its_code() {
         ("SELECT ('<!DOC' || 'TYPE a>')::xml", "unsafe-xml"),
         // Text
         ("SELECT 1\u{0}", "hidden-character"),
+        // A control character is refused wherever it stands, white space of PostgreSQL too; those of a keyboard are not.
+        ("SELECT\u{c}1", "hidden-character"),
+        ("SELECT\u{b}1", "hidden-character"),
+        ("SELECT '\u{c}'", "hidden-character"),
         ("SELECT * FROM orders\u{200b}", "hidden-character"),
         ("SELECT 1 AS \"a\u{200d}b\"", "hidden-character"),
         ("SELECT 1 AS U&\"a\\200Bb\"", "hidden-character"),

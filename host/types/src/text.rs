@@ -47,6 +47,9 @@ pub fn hidden(character: char, place: Place) -> Option<&'static str> {
     match character {
         '\t' | '\n' | '\r' => None,
         '\0' => Some("NUL"),
+        // White space to PostgreSQL; to whoever reads, a new page, a cleared screen or nothing.
+        '\u{b}' => Some("vertical tab"),
+        '\u{c}' => Some("form feed"),
         '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some("control character"),
         '\u{200c}' | '\u{200d}' => (place == Place::Identifier).then_some("zero-width joiner"),
         '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{180e}' => Some("zero-width space"),
@@ -183,6 +186,7 @@ mod tests {
             ("???", Err("no word")),
             ("a\0b", Err("NUL")),
             ("pay\u{200b}ments", Err("zero-width space")),
+            ("pay\u{c}ments", Err("form feed (U+000C) at byte 3")),
             ("\u{202e}abc", Err("bidirectional")),
             ("abc\u{e0041}", Err("tag character")),
         ] {
