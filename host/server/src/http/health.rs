@@ -130,25 +130,30 @@ pub async fn report(host: &Host, store: Option<&Store>) -> Health {
 #[cfg(test)]
 mod tests {
     use airlock_pipeline::{Asker, Surface};
+    use airlock_types::DomainName;
     use serde_json::json;
 
     use super::*;
 
     #[test]
     fn who_is_bound_to_a_domain_reads_of_no_other() {
-        let report = json!({
-            "ok": true, "version": "1", "domains": ["shop", "fleet"], "checks": [{"name": "fleet: reads"}],
-            "sources": [{"domain": "shop", "orphans": 0}, {"domain": "fleet", "orphans": 0}],
-            "models": [{"role": "fast", "model": "m"}], "components": [{"stage": "domain", "domains": "fleet"}],
-            "of_a_later_version": [{"domain": "shop", "beside": "fleet"}], "drift": "fleet is not a list",
-        });
+        let (shop, fleet): (DomainName, _) = ("shop".parse().unwrap(), "fleet".parse().unwrap());
+        let report = serde_json::to_value(Health::of_two(&shop, &fleet)).unwrap();
         assert_eq!(seen(report.clone(), &Caller::local(Surface::Http)), report);
-        let shop = ["shop".parse().unwrap()].into();
-        let bound = Caller::with_key("k".to_owned(), Asker::local(Surface::Http), [].into(), shop);
-        let told = seen(report, &bound);
-        assert_eq!(told["domains"], json!(["shop"]));
-        assert_eq!(told["models"][0]["role"], "fast");
-        assert_eq!(told["sources"], json!([{"domain": "shop", "orphans": 0}]));
+        let bound = Caller::with_key("k".to_owned(), Asker::local(Surface::Http), [].into(), [shop].into());
+        let told = seen(report.clone(), &bound);
+        let fields: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(fields, ["ok", "version", "domains", "sources", "models", "embedder", "drift"]);
+        assert!(report.to_string().contains("fleet") && !told.to_string().contains("fleet"), "{told}");
+        for (list, at) in [("domains", ""), ("sources", "/domain"), ("drift", "/domain")] {
+            assert_eq!(told[list].as_array().map(Vec::len), Some(1), "{told}");
+            assert_eq!(told[list][0].pointer(at), Some(&json!("shop")), "{told}");
+        }
+        // What a later version tells is not told before somebody said whose it is.
+        let mut later = report;
+        later["of_a_later_version"] = json!([{"domain": "shop", "beside": "fleet"}]);
+        later["drift"] = json!("fleet is not a list");
+        let told = seen(later, &bound);
         assert!(!told.to_string().contains("fleet"), "{told}");
     }
 }

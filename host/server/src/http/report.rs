@@ -443,3 +443,78 @@ impl From<DomainDrift> for DriftNow {
         }
     }
 }
+
+#[cfg(test)]
+impl Health {
+    /// One of a host with two domains, every field of which says something: what is added to it is to be added here.
+    pub(super) fn of_two(first: &DomainName, second: &DomainName) -> Self {
+        let both = [first, second];
+        let serving = |domain: &DomainName| Serving {
+            stage: "domain",
+            domains: domain.to_string(),
+            component: format!("{domain}-rules"),
+            digest: ContentHash::of(domain.as_str()),
+        };
+        let failed = |domain: &DomainName| InQuarantine {
+            stage: "domain",
+            domains: domain.to_string(),
+            component: format!("{domain}-rules"),
+            digest: ContentHash::of(domain.as_str()),
+            asks: 3,
+            now: Consequence::StageFails,
+        };
+        let claim = |domain: &DomainName| Claim {
+            domain: Some(domain.clone()),
+            name: "reads".to_owned(),
+            outcome: "failed".to_owned(),
+            tried: format!("reading of {domain}"),
+            found: format!("{domain} is not read"),
+            remedy: Some(format!("grant it on {domain}")),
+        };
+        let drift = |domain: &DomainName| DriftNow {
+            domain: domain.clone(),
+            since: None,
+            taken_by: Some("somebody".to_owned()),
+            changes: Vec::new(),
+            lost: Lost { problems: Vec::new(), dropped: 0 },
+            marked: Vec::new(),
+        };
+        let window = || WindowNow { days: 7, answered: 1, attempts: 1, drafted: 1, gave_up: 0 };
+        let trend = TrendNow {
+            state: TrendState::Steady,
+            rises: Vec::new(),
+            attempts_per_success: Some(1.0),
+            attempts_per_success_before: Some(1.0),
+            recent: window(),
+            before: window(),
+            rule: "a rule",
+        };
+        Self {
+            ok: false,
+            version: "1",
+            domains: both.map(DomainName::clone).into(),
+            components: both.map(serving).into(),
+            quarantined: both.map(failed).into(),
+            sources: both
+                .map(|domain| SourceHealth { domain: domain.clone(), orphans: 0, rests_ms: Some(1) })
+                .into(),
+            models: vec![RoleModel { role: "fast", model: "m".to_owned() }],
+            embedder: Some(EmbedderState { model: "e".to_owned(), state: "idle", why: None }),
+            checks: both.map(claim).into(),
+            served: Some(Served {
+                schedule: serde_json::json!({"last": both.map(ToString::to_string)}),
+                recall: true,
+                log: Some(LogState {
+                    state: "behind",
+                    record: true,
+                    written: 1,
+                    waiting: 1,
+                    not_logged: 1,
+                    why: Some(format!("of {second}")),
+                }),
+                trend: Some(trend),
+                drift: both.map(drift).into(),
+            }),
+        }
+    }
+}
