@@ -182,6 +182,17 @@ async fn a_run_is_graded_kept_graded_again_and_compared() {
     assert_eq!((code, nothing), (Some(2), Value::Null), "{errors}");
     assert!(errors.contains("cannot be compared: no question of one"), "{errors}");
 
+    let (code, baseline, errors) =
+        evaluator.run(&questions, &["--domain", "hardware-shop", "--baseline", "only"], None);
+    assert_eq!(code, Some(0), "{errors}");
+    let (code, agent, errors) =
+        evaluator.run(&questions, &["--domain", "hardware-shop", "--baseline", "off"], None);
+    assert_eq!(code, Some(0), "{errors}");
+    let folder = |run: &Value| run["folder"].as_str().unwrap().to_owned();
+    let (code, nothing, errors) = evaluator.eval(&["compare", &folder(&baseline), &folder(&agent)], None);
+    assert_eq!((code, nothing), (Some(2), Value::Null), "{errors}");
+    assert!(errors.contains("cannot be compared: one is of the agent"), "{errors}");
+
     // A map that cannot be used is a mistake, whether or not a question needs it.
     let questions = evaluator.questions(&[customers(), colour(), wrong()]);
     for (maps, want) in [

@@ -65,23 +65,32 @@ impl Comparison {
     /// Compares two runs.
     ///
     /// # Errors
-    /// When a folder cannot be read, or the two share no question.
+    /// When a folder cannot be read, or the two share no question or no mode.
     pub fn of(first: &Folder, second: &Folder) -> Result<Self, EvaluationError> {
         let (first_asked, second_asked) = (first.questions()?, second.questions()?);
         let (first_records, second_records) = (first.records()?, second.records()?);
         let same = same(&first_asked, &second_asked);
+        let shared: Vec<Mode> = [Mode::Agent, Mode::Baseline]
+            .into_iter()
+            .filter(|mode| first.manifest().modes.contains(mode) && second.manifest().modes.contains(mode))
+            .collect();
+        let nothing = |why| EvaluationError::NothingShared {
+            first: first.manifest().run.clone(),
+            second: second.manifest().run.clone(),
+            why,
+        };
         if same.is_empty() {
-            return Err(EvaluationError::NothingShared {
-                first: first.manifest().run.clone(),
-                second: second.manifest().run.clone(),
-                why: "no question of one is a question of the other, with the same right answers",
-            });
+            return Err(nothing(
+                "no question of one is a question of the other, with the same right answers",
+            ));
+        }
+        if shared.is_empty() {
+            return Err(nothing("one is of the agent and the other of the baseline"));
         }
         let all = first_asked.iter().chain(&second_asked).map(|asked| asked.case.case.id.value.as_str());
         let left_out: BTreeSet<&str> = all.filter(|id| !same.contains(id)).collect();
-        let modes = [Mode::Agent, Mode::Baseline]
+        let modes = shared
             .into_iter()
-            .filter(|mode| first.manifest().modes.contains(mode) && second.manifest().modes.contains(mode))
             .map(|mode| {
                 let a = kept(pair(&first_asked, &first_records), mode, &same);
                 let b = kept(pair(&second_asked, &second_records), mode, &same);

@@ -199,7 +199,7 @@ pub async fn of_pack(config: &Config, pack: &Pack) -> Option<DomainDrift> {
 pub fn in_words(drift: &DomainDrift) -> String {
     let Some(since) = drift.since else {
         return format!(
-            "{}: there is no snapshot to tell drift against; `airlock serve` takes one when it starts, and so does `--accept`{}",
+            "{}: there is no snapshot to tell drift against{}",
             drift.domain,
             lost_in_words(drift)
         );

@@ -68,7 +68,10 @@ async fn tell(
         } else {
             output::line(in_words(drift))?;
             if options.accept {
-                output::line("  accepted: a new snapshot was taken")?;
+                output::line(match drift.since {
+                    Some(_) => "  accepted: a new snapshot was taken",
+                    None => "  accepted: the first snapshot was taken",
+                })?;
                 if let Some(left) = left(drift) {
                     output::line(format!("  {left}"))?;
                 }
@@ -79,7 +82,7 @@ async fn tell(
         return Ok(if drifted { Exit::No } else { Exit::Done });
     }
     let untold = format!(
-        "there is no snapshot of {}: `airlock serve` takes one when it starts, and so does `airlock drift --accept`",
+        "nobody knows whether {} drifted: `airlock serve` takes a snapshot when it starts, and so does `airlock drift --accept`",
         unknown.join(", ")
     );
     if drifted {
