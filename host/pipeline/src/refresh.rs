@@ -180,8 +180,9 @@ mod tests {
         let served = Arc::new(Served::new(Domain::open(&first, source.clone()).await.unwrap()));
 
         // The look waits at the table whose values it reads.
-        owner.batch_execute("ALTER TABLE kinds ADD COLUMN more int").await.unwrap();
-        owner.batch_execute("BEGIN; LOCK TABLE kinds").await.unwrap();
+        for change in ["ALTER TABLE kinds ADD COLUMN more int", "BEGIN; LOCK TABLE kinds"] {
+            owner.batch_execute(change).await.unwrap();
+        }
         let look = tokio::spawn({
             let served = Arc::clone(&served);
             async move { served.look().await }

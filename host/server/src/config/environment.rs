@@ -72,8 +72,10 @@ impl Environment {
                 continue;
             }
             if !known.iter().any(|known| known == name) {
-                return match nearest(name, known.iter().map(String::as_str)) {
-                    Some(near) => wrong(&format!("did you mean {near}?")),
+                // What all of them begin with makes no two of them alike.
+                let known = known.iter().filter_map(|known| known.strip_prefix(PREFIX));
+                return match name.strip_prefix(PREFIX).and_then(|name| nearest(name, known)) {
+                    Some(near) => wrong(&format!("did you mean {PREFIX}{near}?")),
                     None => wrong("unset it; the variables there are stand in docs/configuration.md"),
                 };
             }
@@ -148,7 +150,7 @@ mod tests {
             ("AIRLOCK_STAGING_SERVICE_HOST", None),
             ("AIRLOCK_STAGING_SERVICE_PORT_HTTP", None),
             ("AIRLOCK_STAGING_PORT_443_TCP_PROTO", None),
-            ("AIRLOCK_PORT_", Some("means nothing here")),
+            ("AIRLOCK_PORT_", Some("unset it")),
             ("AIRLOCK_PORT_TCP_8080", Some("unset it")),
             ("AIRLOCK_SERVICE_HOSTS", Some("unset it")),
             ("AIRLOCK_BINARY", Some("unset it")),
