@@ -26,6 +26,8 @@ const SCHEMA: &str = r#"
     INSERT INTO audited VALUES (1, '2026-01-01', '2026-01-02', NULL, 'ada');
     INSERT INTO fixture VALUES ('dtmi:com:test:Fixture1;1', 1);
     INSERT INTO users VALUES (1, 'ada');
+    CREATE TABLE visits (id int, seen_at timestamp);
+    INSERT INTO visits SELECT g, timestamp '2026-01-01 00:30' + g * interval '1 hour' FROM generate_series(0, 47) g;
     ALTER TABLE orders OWNER TO shop_owner;
     ALTER TABLE customers OWNER TO shop_owner;"#;
 
@@ -218,6 +220,93 @@ async fn the_statement_of_a_reply_runs_and_prose_never_does() {
                 assert!(!answer["history"].to_string().contains(reply.as_str()), "prose ran: {answer}");
             }
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_postgresql_leaves_out_in_silence_is_put_back_or_told() {
+    // What a model wrote, what was answered with (the same, where nothing is said), the row, and what is warned of.
+    let cases: [(&str, Option<&str>, Value, Option<&str>); 9] = [
+        (
+            "SELECT count(*) FILTER (WHERE status = 'DELETED') / count(*) AS share FROM orders",
+            Some(
+                "SELECT count(*) FILTER (WHERE status = 'DELETED')::numeric / count(*) AS share FROM orders",
+            ),
+            json!(["0.25000000000000000000"]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM visits v WHERE v.seen_at BETWEEN '2026-01-02' AND '2026-01-02'",
+            Some(
+                "SELECT count(*) AS n FROM visits v WHERE (v.seen_at >= '2026-01-02' AND v.seen_at < '2026-01-03')",
+            ),
+            json!([24]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at = DATE '2026-01-02'",
+            Some(
+                "SELECT count(*) AS n FROM visits WHERE (seen_at >= DATE '2026-01-02' AND seen_at < DATE '2026-01-03')",
+            ),
+            json!([24]),
+            None,
+        ),
+        // It was looked at, and zero is the truth.
+        ("SELECT count(*) FILTER (WHERE total < 0) / count(*) AS share FROM orders", None, json!([0]), None),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at BETWEEN '2025-01-02' AND '2025-01-02'",
+            None,
+            json!([0]),
+            None,
+        ),
+        // What is offered does not run.
+        (
+            "SELECT count(*) AS n FROM visits WHERE substr('abc', id / 1000) = 'z'",
+            None,
+            json!([0]),
+            Some("divides whole numbers"),
+        ),
+        // What says something is left alone.
+        ("SELECT count(*) / 7 AS weeks FROM visits", None, json!([6]), Some("divides whole numbers")),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at BETWEEN '2026-01-01' AND '2026-01-02'",
+            None,
+            json!([24]),
+            Some("public.visits.seen_at"),
+        ),
+        ("SELECT count(*) AS n FROM visits WHERE seen_at < '2026-01-02'", None, json!([24]), None),
+    ];
+    let question = |at: usize| format!("How many visits and orders are there in case number {}?", 100 + at);
+    let replies: Vec<(String, &str)> = (0..).map(question).zip(cases.iter().map(|case| case.0)).collect();
+    let model = ScriptedModel::start(move |prompt| {
+        let reply = replies.iter().find(|(question, _)| prompt.contains(question));
+        reply.map_or(Said::Status(400), |(_, reply)| Said::from(*reply))
+    })
+    .await;
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    for (at, (sql, rewritten, row, warned)) in cases.iter().enumerate() {
+        let (_, answer) = served.ask(&domain, &question(at)).await;
+        assert_eq!(answer["outcome"], "answered", "{sql}: {answer}");
+        assert_eq!(
+            (&answer["sql"], &answer["rows"]),
+            (&json!(rewritten.unwrap_or(sql)), &json!([row])),
+            "{answer}"
+        );
+        let warnings = answer["warnings"].to_string();
+        assert_eq!(
+            answer["warnings"].as_array().map(Vec::len),
+            Some(usize::from(warned.is_some())),
+            "{answer}"
+        );
+        assert!(warned.is_none_or(|part| warnings.contains(part)), "{answer}");
+        let told = answer["assumptions"].to_string();
+        assert_eq!(told.contains(" now "), rewritten.is_some(), "{answer}");
+        // The text that answers is no failure, whatever was tried in its place.
+        let first = &answer["history"][0]["error_type"];
+        let want = if rewritten.is_some() { json!("empty_result") } else { Value::Null };
+        assert_eq!(first, &want, "{answer}");
     }
 }
 

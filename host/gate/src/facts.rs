@@ -18,6 +18,32 @@ pub struct Facts {
     pub functions: Vec<String>,
     /// Literals that are compared with a column.
     pub literals: Vec<ComparedLiteral>,
+    /// What PostgreSQL leaves out of the result without a word.
+    pub losses: Vec<Loss>,
+}
+
+/// A place where PostgreSQL leaves something out of the result without an error, and where nothing in the text says that
+/// the writer meant it to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// What is left out.
+    pub kind: LossKind,
+    /// First byte of the operator in the text: of `/`, `BETWEEN`, `NOT`, `<=` or `=`.
+    pub at: usize,
+    /// The column that is compared; absent for a division.
+    pub column: Option<ColumnRef>,
+}
+
+/// What is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// What is behind the point, where a whole number is divided by a whole number.
+    Fraction,
+    /// All of the last day but its first moment, where moments are compared with a range that ends in a day.
+    LastDay,
+    /// All of a day but its first moment, where a moment is compared with a day for equality.
+    OneDay,
 }
 
 /// A literal that the text compares with a column.
@@ -41,6 +67,10 @@ pub(crate) struct Collector {
     columns: HashSet<Arc<ColumnRef>>,
     functions: HashSet<String>,
     literals: HashSet<(usize, ColumnRef)>,
+    /// Divisions that turned out to be meant, by their place.
+    meant: HashSet<usize>,
+    /// Those among them that rows are grouped by.
+    grouped: Vec<usize>,
 }
 
 impl Collector {
@@ -71,7 +101,42 @@ impl Collector {
         }
     }
 
-    pub(crate) fn finish(self) -> Facts {
-        self.facts
+    pub(crate) fn loss(&mut self, loss: Loss) {
+        self.facts.losses.push(loss);
+    }
+
+    /// How many losses there are so far: what is walked next adds those behind.
+    pub(crate) fn lost(&self) -> usize {
+        self.facts.losses.len()
+    }
+
+    /// The division at this place is what the writer wanted.
+    pub(crate) fn meant(&mut self, at: usize) {
+        self.meant.insert(at);
+    }
+
+    /// Rows are grouped by the divisions among these losses.
+    pub(crate) fn grouped_by(&mut self, losses: Range<usize>) {
+        let among = self.facts.losses.get(losses).unwrap_or_default();
+        let divisions = among.iter().filter(|loss| loss.kind == LossKind::Fraction);
+        self.grouped.extend(divisions.map(|loss| loss.at));
+    }
+
+    /// `beside` is what stands on both sides of an operator: what rows are grouped by is written out again where it is
+    /// selected and ordered by.
+    pub(crate) fn finish<'t>(self, beside: impl Fn(usize) -> [&'t str; 2]) -> Facts {
+        let Self { mut facts, mut meant, grouped, .. } = self;
+        let simple = |[before, _]: &[&str; 2]| *before != ")";
+        let shapes: HashSet<[&str; 2]> = grouped.iter().map(|at| beside(*at)).filter(simple).collect();
+        meant.extend(grouped);
+        // A part of the text that is walked more than once has its losses once.
+        let mut seen = HashSet::new();
+        facts.losses.retain(|loss| {
+            let is_meant = meant.contains(&loss.at)
+                || loss.kind == LossKind::Fraction && shapes.contains(&beside(loss.at));
+            !is_meant && seen.insert(loss.at)
+        });
+        facts.losses.sort_by_key(|loss| loss.at);
+        facts
     }
 }

@@ -53,10 +53,54 @@ impl Kind {
     }
 }
 
+/// What a value is to arithmetic and to comparisons, as far as the text and the catalogue show it. Nothing is allowed or
+/// refused for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Nature {
+    /// Something else, or not known.
+    #[default]
+    Other,
+    /// A whole number whose sum is a whole number too.
+    Whole,
+    /// A whole number whose sum is a `numeric`.
+    Wide,
+    /// A day of the calendar.
+    Day,
+    /// A moment, with or without its time zone.
+    Moment,
+}
+
+impl Nature {
+    /// Of the values of a type of `pg_catalog`.
+    pub(crate) fn of_type(name: &str) -> Self {
+        match name {
+            "int2" | "int4" => Self::Whole,
+            "int8" => Self::Wide,
+            "date" => Self::Day,
+            "timestamp" | "timestamptz" => Self::Moment,
+            _ => Self::Other,
+        }
+    }
+
+    pub(crate) fn is_whole(self) -> bool {
+        matches!(self, Self::Whole | Self::Wide)
+    }
+
+    /// What two values that PostgreSQL gives one type are together.
+    pub(crate) fn joined(self, other: Self) -> Self {
+        match (self, other) {
+            (mine, theirs) if mine == theirs => mine,
+            (mine, theirs) if mine.is_whole() && theirs.is_whole() => Self::Wide,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// What is known about a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Value {
     pub(crate) kind: Kind,
+    pub(crate) nature: Nature,
     /// The column it comes from unchanged.
     pub(crate) origin: Option<Arc<ColumnRef>>,
     /// How many bytes of it the text itself could have made.
@@ -77,22 +121,28 @@ pub(crate) const UNBOUNDED: u64 = u64::MAX;
 impl Value {
     /// A value of no special type.
     pub(crate) const fn plain(bytes: u64) -> Self {
-        Self { kind: Kind::Plain, origin: None, bytes, count: UNBOUNDED }
+        Self { kind: Kind::Plain, nature: Nature::Other, origin: None, bytes, count: UNBOUNDED }
     }
 
     /// True or false.
     pub(crate) const fn truth() -> Self {
-        Self { kind: Kind::Plain, origin: None, bytes: 1, count: 1 }
+        Self { kind: Kind::Plain, nature: Nature::Other, origin: None, bytes: 1, count: 1 }
     }
 
     /// A stored value.
     pub(crate) const fn of(kind: Kind) -> Self {
-        Self { kind, origin: None, bytes: STORED_BYTES, count: STORED_COUNT }
+        Self { kind, nature: Nature::Other, origin: None, bytes: STORED_BYTES, count: STORED_COUNT }
     }
 
     /// The same with another largest number.
     pub(crate) fn counted(mut self, count: u64) -> Self {
         self.count = count;
+        self
+    }
+
+    /// The same with what it is to arithmetic.
+    pub(crate) fn being(mut self, nature: Nature) -> Self {
+        self.nature = nature;
         self
     }
 

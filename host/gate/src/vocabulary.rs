@@ -15,7 +15,7 @@ use crate::extensions;
 use crate::functions;
 use crate::policy::Policy;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, STORED_BYTES, STORED_COUNT, Value, nearest};
+use crate::scope::{Column, Nature, STORED_BYTES, STORED_COUNT, Value, nearest};
 use returns::Given;
 
 /// A listed relation with the columns a query sees.
@@ -172,6 +172,11 @@ impl Vocabulary {
                 name: column.name.as_str().into(),
                 value: Value {
                     kind: self.kind(&column.type_name, column.is_array),
+                    nature: if column.is_array || column.type_name.schema != "pg_catalog" {
+                        Nature::Other
+                    } else {
+                        Nature::of_type(&column.type_name.name)
+                    },
                     origin: Some(Arc::new(ColumnRef {
                         table: relation.table.clone(),
                         column: column.name.clone(),

@@ -22,6 +22,7 @@ use crate::domain::Domain;
 use crate::drive::{Composing, Desk, Generated, Linked, Planned, Repaired};
 use crate::fault::{Fault, Finished};
 use crate::inspect::{self, Inspection};
+use crate::losses::Standing;
 use crate::progress::Progress;
 use crate::record::Ending;
 use crate::timeline::Doing;
@@ -72,8 +73,10 @@ pub(crate) struct Ask<'a> {
     /// Canonical texts of the drafts so far.
     drafts: Vec<String>,
     /// Positions of failures, by attempt: components get them, the record does not need them.
-    positions: Vec<Option<u32>>,
+    pub(crate) positions: Vec<Option<u32>>,
     duplicates: u32,
+    /// What is answered when the text that repair offers in its place is no better.
+    pub(crate) standing: Option<Standing>,
 }
 
 impl<'a> Ask<'a> {
@@ -103,6 +106,7 @@ impl<'a> Ask<'a> {
             drafts: Vec::new(),
             positions: Vec::new(),
             duplicates: 0,
+            standing: None,
         }
     }
 
@@ -136,9 +140,20 @@ impl<'a> Ask<'a> {
                 State::Answer { approved, result, probe } => self.answer(approved, result, probe).await,
                 State::End(ending) => break ending,
             };
-            state = next.unwrap_or_else(|fault| State::End(Ending::Failed(fault)));
+            state = next.unwrap_or_else(|fault| self.fault(fault));
         };
         self.finish(ending)
+    }
+
+    /// What is broken ends an ask, unless it broke while something better than an answer that stands was looked for.
+    fn fault(&mut self, fault: Fault) -> State {
+        let Some(standing) = self.standing.take() else { return State::End(Ending::Failed(fault)) };
+        tracing::warn!(ask = %self.id, %fault, "the first text is answered as it stands");
+        if let (true, Fault::Component(error)) = (self.desk.live, &fault) {
+            self.desk.host.quarantine().observe(self.desk.host.registry(), error);
+        }
+        self.warn_of_losses(standing.approved());
+        self.stand(standing)
     }
 
     /// Goes on as if no model were configured.
@@ -414,9 +429,24 @@ impl<'a> Ask<'a> {
         let row_count = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
         let attempt = self.attempt() + 1;
         self.desk.reporter.tell(Progress::Rows { attempt, row_count });
+        if let Some(standing) = self.standing.take()
+            && inspect::is_empty(&result)
+        {
+            let failure = Failure::new(
+                ErrorType::EmptyResult,
+                "It finds nothing either: the text before it stands.",
+                approved.text(),
+            );
+            self.book(origin, &failure, took, Some(row_count));
+            return Ok(self.stand(standing));
+        }
         let probe = match inspect::inspect(self, &approved, &result).await? {
             Inspection::Fine => None,
             Inspection::Empty(probe) => probe,
+            Inspection::Lossy(probe) => match self.doubt(&approved, origin, &result, took, probe.as_ref()) {
+                Some(next) => return Ok(next),
+                None => probe,
+            },
             Inspection::Misspelt(probe) => {
                 let failure = inspect::misspelt(&probe, approved.text());
                 return Ok(self.failed(origin, failure, took, Some(row_count), Some(probe)));
@@ -434,11 +464,12 @@ impl<'a> Ask<'a> {
             row_count: Some(row_count),
         });
         self.positions.push(None);
+        self.warn_of_losses(&approved);
         Ok(State::Answer { approved, result, probe })
     }
 
     /// Books a failed attempt and says what follows from its kind.
-    fn failed(
+    pub(crate) fn failed(
         &mut self,
         origin: &'static str,
         failure: Failure,
@@ -446,25 +477,12 @@ impl<'a> Ask<'a> {
         row_count: Option<u64>,
         probe: Option<ProbeFinding>,
     ) -> State {
-        self.history.push(HistoryEntry {
-            sql: failure.sql.clone(),
-            origin: origin.to_owned(),
-            error_type: Some(failure.error_type),
-            message: Some(failure.message.clone()),
-            hint: failure.hint.clone(),
-            sqlstate: failure.sqlstate.clone(),
-            duration_ms: took.running,
-            wait_ms: took.waiting,
-            row_count,
-        });
-        self.positions.push(failure.position);
-        self.desk.books.failed(&failure);
+        self.book(origin, &failure, took, row_count);
+        if let Some(standing) = self.standing.take() {
+            self.warn_of_losses(standing.approved());
+            return self.stand(standing);
+        }
         let attempt = self.attempt();
-        self.desk.reporter.tell(Progress::Failed {
-            attempt,
-            error_type: failure.error_type,
-            message: failure.message.clone(),
-        });
         State::End(match failure.error_type {
             ErrorType::Forbidden => {
                 tracing::warn!(ask = %self.id, message = failure.message, "a draft was out of bounds");
@@ -489,7 +507,32 @@ impl<'a> Ask<'a> {
         })
     }
 
+    /// Writes a failed attempt down.
+    fn book(&mut self, origin: &'static str, failure: &Failure, took: Took, row_count: Option<u64>) {
+        self.history.push(HistoryEntry {
+            sql: failure.sql.clone(),
+            origin: origin.to_owned(),
+            error_type: Some(failure.error_type),
+            message: Some(failure.message.clone()),
+            hint: failure.hint.clone(),
+            sqlstate: failure.sqlstate.clone(),
+            duration_ms: took.running,
+            wait_ms: took.waiting,
+            row_count,
+        });
+        self.positions.push(failure.position);
+        self.desk.books.failed(failure);
+        let attempt = self.attempt();
+        self.desk.reporter.tell(Progress::Failed {
+            attempt,
+            error_type: failure.error_type,
+            message: failure.message.clone(),
+        });
+    }
+
     async fn repair(&mut self, failure: Failure, probe: Option<ProbeFinding>) -> Result<State, Fault> {
+        let mut attributes = self.desk.entities.attributes();
+        attributes.extend(self.standing.iter().flat_map(Standing::attributes));
         let input = RepairInput {
             question: self.question(),
             clock: convert::clock(&self.clock),
@@ -502,7 +545,7 @@ impl<'a> Ask<'a> {
             remaining: ATTEMPTS.saturating_sub(self.attempt()),
             width: self.width,
             model_available: true,
-            attributes: self.desk.entities.attributes(),
+            attributes,
         };
         let repaired = self.desk.drive(input).await?;
         let tell = |action, detail: &str| {
@@ -518,6 +561,11 @@ impl<'a> Ask<'a> {
                     self.assumptions.push(told);
                 }
                 State::Check { sql: rewrite.sql, origin: "repair" }
+            }
+            // Only an edit of it takes the place of a text that may be right.
+            _ if let Some(standing) = self.standing.take() => {
+                self.warn_of_losses(standing.approved());
+                self.stand(standing)
             }
             Repaired::Regenerate(again) => {
                 tell("regenerate", &again.instructions);

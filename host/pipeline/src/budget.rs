@@ -50,6 +50,11 @@ impl Budget {
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.until
     }
+
+    /// Whether so many milliseconds are left.
+    pub(crate) fn lasts(&self, milliseconds: u64) -> bool {
+        self.until.saturating_duration_since(Instant::now()) > Duration::from_millis(milliseconds)
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +68,7 @@ mod tests {
             budget.take().unwrap();
         }
         assert!(budget.take().unwrap_err().contains("model calls"));
+        assert!(budget.lasts(0) && !budget.lasts(1_000));
 
         let mut budget = Budget::new(Duration::from_secs(1));
         budget.spent(Tokens { input: TOKENS, output: 1 }, Some(0.5));

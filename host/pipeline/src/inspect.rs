@@ -28,6 +28,8 @@ pub(crate) enum Inspection {
     Empty(Option<ProbeFinding>),
     /// Nothing, because a value is spelt differently in the data.
     Misspelt(ProbeFinding),
+    /// Nothing, and the text leaves something out that may be what was asked for.
+    Lossy(Option<ProbeFinding>),
 }
 
 /// Inspects a result. Runs at most one probe, through the gate like everything else.
@@ -43,6 +45,14 @@ pub(crate) async fn inspect(
     if looks_for_absence(approved.text()) {
         return Ok(Inspection::Empty(None));
     }
+    Ok(match emptied(ask, approved, result).await? {
+        Inspection::Empty(probe) if !approved.facts().losses.is_empty() => Inspection::Lossy(probe),
+        other => other,
+    })
+}
+
+/// Why a result says nothing, by one probe.
+async fn emptied(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
     let suspects = suspects(ask, approved);
     if suspects.is_empty() {
         return without(ask, approved, result).await;
@@ -236,7 +246,7 @@ pub(crate) fn misspelt(probe: &ProbeFinding, sql: &str) -> Failure {
 }
 
 /// Whether a result says nothing: no row, or one row of NULL and zero.
-fn is_empty(result: &ResultSet) -> bool {
+pub(crate) fn is_empty(result: &ResultSet) -> bool {
     match result.rows.as_slice() {
         [] => true,
         [row] => row.iter().all(|value| match value {

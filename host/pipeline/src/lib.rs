@@ -27,6 +27,7 @@ mod journal;
 pub mod learning;
 mod link;
 mod load;
+mod losses;
 mod observer;
 pub mod progress;
 pub mod quarantine;

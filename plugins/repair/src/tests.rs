@@ -4,6 +4,7 @@ mod clauses;
 mod edits;
 mod keywords;
 mod left_out;
+mod losses;
 mod prompts;
 
 use airlock_plugin_sdk::contract::linker::Selection;

@@ -83,5 +83,6 @@ pub const CLASSES: &[Class] = &[
     class("literal with a space", false, values::literal_space),
     class("literal misspelt", false, values::literal_misspelt),
     class("BETWEEN on timestamps", false, values::between_timestamps),
+    class("one day of timestamps", false, values::one_day_of_timestamps),
     class("division of integers", false, values::integer_division),
 ];

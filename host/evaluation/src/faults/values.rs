@@ -149,6 +149,19 @@ pub fn between_timestamps(query: &Query<'_>, chance: &mut Chance) -> Option<Brok
     )
 }
 
+/// A day whose first moment is compared with.
+pub fn one_day_of_timestamps(query: &Query<'_>, chance: &mut Chance) -> Option<Broken> {
+    let (relation, _) = chance.pick(&query.reads)?;
+    let moment = relation.columns.iter().find(|column| column.sql_type.starts_with("timestamp"))?;
+    let (table, moment) = (&relation.table.name, &moment.name);
+    let day = format!("(SELECT MAX({moment})::date FROM {table})");
+    let compared = chance.pick(&[format!("= {day}"), format!("BETWEEN {day} AND {day}")])?;
+    Broken::beside(
+        Some(format!("SELECT COUNT(*) AS n FROM {table} WHERE {moment} {compared}")),
+        Some(format!("SELECT COUNT(*) AS n FROM {table} WHERE {moment} >= {day} AND {moment} < {day} + 1")),
+    )
+}
+
 /// A share of two counts that drops what is behind the point.
 pub fn integer_division(query: &Query<'_>, chance: &mut Chance) -> Option<Broken> {
     let (relation, _) = chance.pick(&query.reads)?;

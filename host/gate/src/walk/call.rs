@@ -5,10 +5,10 @@ use pg_query::protobuf::{AConst, FuncCall, TypeCast, a_const};
 
 use super::expression::array_of;
 use super::names::strings;
-use super::{Checked, Walk, counts, inner, unsupported};
+use super::{Checked, Walk, counts, inner, losses, unsupported};
 use crate::functions;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Kind, STORED_COUNT, Scope, Value};
+use crate::scope::{Kind, Nature, STORED_COUNT, Scope, Value};
 use crate::vocabulary::Callee;
 
 impl Walk<'_> {
@@ -65,11 +65,18 @@ impl Walk<'_> {
             Callee::Builtin => self.count_of_call(call, name, &values),
             Callee::Known => counts::largest(&values).max(STORED_COUNT),
         };
+        let nature = match callee {
+            Callee::Builtin => losses::of_call(name, &values),
+            Callee::Known => Nature::Other,
+        };
+        if callee == Callee::Builtin && losses::cuts(name) {
+            self.cut_on_purpose(call.args.first().and_then(|node| node.node.as_ref()));
+        }
         let kind = match callee {
             Callee::Builtin => self.result_kind(name, values),
             Callee::Known => self.vocabulary.returned(schema, name, values.iter()),
         };
-        Ok(Value { kind, origin: None, bytes, count })
+        Ok(Value { kind, nature, origin: None, bytes, count })
     }
 
     /// The name and schema of the function, and whose code it is; None when it is no call that could be read before.

@@ -9,10 +9,10 @@ use pg_query::protobuf::{
 
 use super::beside::is_null;
 use super::names::strings;
-use super::{Checked, Walk, counts, inner, unsupported};
+use super::{Checked, Walk, counts, inner, losses, unsupported};
 use crate::facts::ComparedLiteral;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Kind, STORED_COUNT, Scope, Value};
+use crate::scope::{Column, Kind, Nature, STORED_COUNT, Scope, Value};
 
 /// Digits that a `numeric` has at most before its point.
 pub(super) const MOST_DIGITS: u64 = 131_072;
@@ -66,7 +66,8 @@ impl Walk<'_> {
     fn expression(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
         match node {
             NodeEnum::AConst(constant) => {
-                Ok(Value::plain(constant_bytes(constant)).counted(counts::of_constant(constant)))
+                let value = Value::plain(constant_bytes(constant)).counted(counts::of_constant(constant));
+                Ok(value.being(losses::of_constant(constant)))
             }
             NodeEnum::ColumnRef(reference) => self.column(reference, scope),
             NodeEnum::ParamRef(parameter) => Err(Refusal::new(
@@ -108,15 +109,16 @@ impl Walk<'_> {
                 self.not_taken_on(compared.iter(), false, case.location)?;
                 self.of_one_type(&written, &results, case.location)?;
                 let bytes = results.iter().map(|value| value.bytes).max().unwrap_or_default();
-                Ok(Value { kind: together(&results), origin: None, bytes, count: counts::largest(&results) })
+                let (kind, nature) = (together(&results), losses::together(&written, &results));
+                Ok(Value { kind, nature, origin: None, bytes, count: counts::largest(&results) })
             }
             NodeEnum::CoalesceExpr(coalesce) => {
                 let values = self.all(&coalesce.args, scope)?;
                 let written: Vec<_> = coalesce.args.iter().filter_map(|node| node.node.as_ref()).collect();
                 self.of_one_type(&written, &values, coalesce.location)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
-                let kind = together(&values);
-                Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
+                let (kind, nature) = (together(&values), losses::together(&written, &values));
+                Ok(Value { kind, nature, origin: None, bytes, count: counts::largest(&values) })
             }
             NodeEnum::MinMaxExpr(minmax) => {
                 let values = self.all(&minmax.args, scope)?;
@@ -129,14 +131,15 @@ impl Walk<'_> {
                 } else {
                     counts::largest(&values)
                 };
-                Ok(Value { kind: together(&values), origin: None, bytes, count })
+                let (kind, nature) = (together(&values), losses::together(&written, &values));
+                Ok(Value { kind, nature, origin: None, bytes, count })
             }
             NodeEnum::SqlvalueFunction(function) => {
                 use SqlValueFunctionOp as Op;
                 match Op::try_from(function.op) {
+                    Ok(Op::SvfopCurrentDate) => Ok(Value::plain(8).being(Nature::Day)),
                     Ok(
-                        Op::SvfopCurrentDate
-                        | Op::SvfopCurrentTime
+                        Op::SvfopCurrentTime
                         | Op::SvfopCurrentTimeN
                         | Op::SvfopCurrentTimestamp
                         | Op::SvfopCurrentTimestampN
@@ -159,7 +162,8 @@ impl Walk<'_> {
                 self.of_one_type(&written, &values, array.location)?;
                 let bytes = self.quoted(values.iter(), array.location)?;
                 let kind = array_of(together(&values));
-                Ok(Value { kind, origin: None, bytes, count: counts::largest(&values) })
+                let count = counts::largest(&values);
+                Ok(Value { kind, nature: Nature::Other, origin: None, bytes, count })
             }
             NodeEnum::RowExpr(row) => {
                 let mut fields: Vec<Column> = Vec::with_capacity(row.args.len());
@@ -175,7 +179,8 @@ impl Walk<'_> {
                 }
                 let count = fields.iter().map(|field| field.value.count).max().unwrap_or_default();
                 let bytes = self.quoted(fields.iter().map(|field| &field.value), row.location)?;
-                Ok(Value { kind: Kind::Row(fields.into()), origin: None, bytes, count })
+                let kind = Kind::Row(fields.into());
+                Ok(Value { kind, nature: Nature::Other, origin: None, bytes, count })
             }
             NodeEnum::AIndirection(indirection) => {
                 let base = inner(&indirection.arg).ok_or_else(|| unsupported("this expression"))?;
@@ -208,7 +213,7 @@ impl Walk<'_> {
                     None => Kind::Plain,
                 };
                 let value = self.maybe(inner(&serialize.expr), scope)?.unwrap_or(Value::plain(0));
-                Ok(Value { kind, ..value.computed() })
+                Ok(Value { kind, ..value.computed().being(Nature::Other) })
             }
             other => self.json(other, scope),
         }
@@ -268,7 +273,8 @@ impl Walk<'_> {
         }
         let mut left = first.map(|node| self.output(node, scope)).transpose()?;
         let mut nothing = is_null(first);
-        for link in spine.into_iter().rev() {
+        let mut links = spine.into_iter().rev().peekable();
+        while let Some(link) = links.next() {
             self.count_node()?;
             self.operator(&link.name, link.location)?;
             let node = inner(&link.rexpr);
@@ -288,6 +294,14 @@ impl Walk<'_> {
             }
             nothing = false;
             self.compared(link, left.as_ref(), right.as_ref());
+            let (before, behind) =
+                (left.as_ref().map(|value| value.nature), right.as_ref().map(|value| value.nature));
+            let (before, behind) = (before, behind.unwrap_or_default());
+            self.quotient(link, links.peek().copied(), before.unwrap_or_default(), behind);
+            if let (Some(left), Some(right)) = (&left, &right) {
+                self.compared_with_day(link, left, right);
+            }
+            let nature = losses::of_operator(name, before, behind);
             if name == "^" {
                 self.exponent(node, link.location)?;
             }
@@ -307,7 +321,7 @@ impl Walk<'_> {
                 _ => a.max(b).max(8),
             };
             self.small_enough(bytes, link.location)?;
-            left = Some(Value::plain(bytes).counted(count));
+            left = Some(Value::plain(bytes).counted(count).being(nature));
         }
         Ok(left.unwrap_or(Value::plain(0)))
     }
@@ -341,10 +355,12 @@ impl Walk<'_> {
         let name = if implied.is_empty() { name } else { "<" };
         let left = self.operand_of(inner(&expression.lexpr), name, scope)?;
         let mut listed = Vec::new();
+        let mut bounds = Vec::new();
         let right = match inner(&expression.rexpr) {
             Some(NodeEnum::List(list)) => {
                 for node in list.items.iter().filter_map(|node| node.node.as_ref()) {
                     let value = self.operand_of(Some(node), name, scope)?;
+                    bounds.push((node, value.as_ref().map(|value| value.nature).unwrap_or_default()));
                     listed.extend(value.filter(|_| !is_null(Some(node))));
                 }
                 None
@@ -361,6 +377,7 @@ impl Walk<'_> {
             self.not_taken_on(left.iter().chain(&right).chain(&listed), united, expression.location)?;
         }
         self.compared(expression, left.as_ref(), right.as_ref());
+        self.range_to_day(expression, left.as_ref(), &bounds);
         if kind != AExprKind::AexprNullif {
             return Ok(Value::truth());
         }
@@ -458,7 +475,8 @@ impl Walk<'_> {
             Ok(SubLinkType::ArraySublink) => {
                 let value = first();
                 let bytes = self.quoted(std::iter::once(&value), link.location)?;
-                Ok(Value { kind: array_of(value.kind.clone()), bytes, ..value.computed() })
+                let kind = array_of(value.kind.clone());
+                Ok(Value { kind, bytes, ..value.computed().being(Nature::Other) })
             }
             Ok(SubLinkType::AnySublink | SubLinkType::AllSublink | SubLinkType::RowcompareSublink) => {
                 for column in columns.iter() {
@@ -495,7 +513,7 @@ impl Walk<'_> {
                         }
                         other => other,
                     };
-                    Value { kind, origin: None, bytes: value.bytes, count: value.count }
+                    Value { kind, nature: Nature::Other, origin: None, ..value }
                 }
                 _ => return Err(unsupported("a star in this place").at(at)),
             };

@@ -424,6 +424,7 @@ impl Walk<'_> {
             }
             let mut one = mine.clone();
             one.value.kind = mine.value.kind.joined(&theirs.value.kind);
+            one.value.nature = mine.value.nature.joined(theirs.value.nature);
             merged.push(one);
         }
         Ok(merged)

@@ -7,6 +7,7 @@ mod expression;
 mod from;
 mod json;
 mod limits;
+mod losses;
 mod names;
 mod select;
 mod sizes;
@@ -111,7 +112,8 @@ impl<'w> Walk<'w> {
     }
 
     pub(crate) fn finish(self) -> Facts {
-        self.facts.finish()
+        let Self { facts, scan, text, .. } = self;
+        facts.finish(|at| losses::beside_operator(scan, text, at))
     }
 
     /// Runs `step` one level deeper.

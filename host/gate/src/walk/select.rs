@@ -1,5 +1,6 @@
 //! Queries: the clauses of SELECT in the order in which PostgreSQL gives their names a meaning.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use pg_query::NodeEnum;
@@ -287,6 +288,7 @@ impl Walk<'_> {
         if value.origin != other.origin {
             value.origin = None;
         }
+        value.nature = value.nature.joined(other.nature);
         value.bytes = value.bytes.max(other.bytes);
         value.count = value.count.max(other.count);
         Ok(())
@@ -338,7 +340,7 @@ impl Walk<'_> {
         let level = Level { items: &items, outer: scope.level };
         let inside = Scope { level: Some(&level), ctes: scope.ctes.clone() };
 
-        let columns = self.targets(&query.target_list, &inside)?;
+        let (columns, losses) = self.targets(&query.target_list, &inside)?;
         for node in [inner(&query.where_clause), inner(&query.having_clause)].into_iter().flatten() {
             self.computed(node, &inside)?;
         }
@@ -348,9 +350,17 @@ impl Walk<'_> {
                 self.output_or_expression(node, &columns, &inside)?;
             }
         }
+        // A quotient that rows are grouped by is a step, and cut on purpose.
+        let grouped = self.facts.lost();
         for node in &query.group_clause {
             self.group_by(node, &columns, &inside)?;
+            if let Some(losses) =
+                node.node.as_ref().and_then(|node| output(node, &columns)).and_then(|at| losses.get(at))
+            {
+                self.facts.grouped_by(losses.clone());
+            }
         }
+        self.facts.grouped_by(grouped..self.facts.lost());
         if query.group_distinct {
             self.needs_version(14, "GROUP BY DISTINCT", -1)?;
         }
@@ -400,8 +410,10 @@ impl Walk<'_> {
         Ok(columns)
     }
 
-    fn targets(&mut self, targets: &[Node], scope: &Scope<'_>) -> Checked<Vec<Column>> {
+    /// The output columns, and the losses that are found in each.
+    fn targets(&mut self, targets: &[Node], scope: &Scope<'_>) -> Checked<(Vec<Column>, Vec<Range<usize>>)> {
         let mut columns = Vec::with_capacity(targets.len());
+        let mut losses = Vec::with_capacity(targets.len());
         for node in targets {
             let Some(NodeEnum::ResTarget(target)) = &node.node else {
                 return Err(unsupported("this output column"));
@@ -414,14 +426,17 @@ impl Walk<'_> {
             if let Some(expanded) = self.star_target(value, scope)? {
                 columns.extend(expanded);
                 self.few_columns(columns.len())?;
+                losses.resize(columns.len(), 0..0);
                 continue;
             }
             let name = if target.name.is_empty() { figure(Some(value)) } else { &target.name };
             let name = Arc::from(name);
             self.few_columns(columns.len() + 1)?;
+            let before = self.facts.lost();
             columns.push(Column { name, value: self.output(value, scope)? });
+            losses.push(before..self.facts.lost());
         }
-        Ok(columns)
+        Ok((columns, losses))
     }
 
     /// The columns of `*`, `t.*` or `(row).*`.
@@ -462,12 +477,7 @@ impl Walk<'_> {
         columns: &[Column],
         scope: &Scope<'_>,
     ) -> Checked<()> {
-        if let Some(column) =
-            bare_name(node).and_then(|name| columns.iter().find(|column| *column.name == *name))
-        {
-            return self.comparable(&column.value, -1);
-        }
-        if let Some(column) = position(node).and_then(|place| columns.get(place)) {
+        if let Some(column) = output(node, columns).and_then(|at| columns.get(at)) {
             return self.comparable(&column.value, -1);
         }
         ordinal(node)?;
@@ -529,6 +539,12 @@ fn bare_name(node: &NodeEnum) -> Option<&str> {
         },
         _ => None,
     }
+}
+
+/// The output column that a bare name, or a number, in ORDER BY or GROUP BY means.
+fn output(node: &NodeEnum, columns: &[Column]) -> Option<usize> {
+    let named = bare_name(node).and_then(|name| columns.iter().position(|column| *column.name == *name));
+    named.or_else(|| position(node).filter(|place| *place < columns.len()))
 }
 
 /// The output column that a number in ORDER BY or GROUP BY means.

@@ -4,9 +4,9 @@ use pg_query::NodeEnum;
 use pg_query::protobuf::{AConst, TypeCast, TypeName, a_const};
 
 use super::names::strings;
-use super::{Checked, Walk, inner, unsupported};
+use super::{Checked, Walk, inner, losses, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Kind, Scope, Value};
+use crate::scope::{Kind, Nature, Scope, Value};
 
 /// Largest length that `char(n)` and `bit(n)` may pad to.
 const PADDED_LENGTH: i32 = 10_000;
@@ -24,7 +24,12 @@ impl Walk<'_> {
         let value = self.computed(node, scope)?;
         let padded = padding(of).map_or(0, i64::from);
         let bytes = value.bytes.max(u64::try_from(padded).unwrap_or_default());
-        Ok(Value { kind, origin: None, bytes, count: value.count })
+        // Of an array only its elements are such values.
+        let nature = if of.array_bounds.is_empty() { losses::of_cast(&of.names) } else { Nature::Other };
+        if losses::makes_whole(&of.names) {
+            self.cut_on_purpose(Some(node));
+        }
+        Ok(Value { kind, nature, origin: None, bytes, count: value.count })
     }
 
     /// A type that is named in the text.

@@ -10,6 +10,7 @@ mod functions;
 mod grouping;
 mod keywords;
 mod left_out;
+mod losses;
 mod repeated;
 mod spelling;
 mod syntax;
@@ -41,7 +42,7 @@ pub enum Edits {
     Distinct,
     OneOfMany,
     Division,
-    Spelling,
+    Emptied,
 }
 
 /// What a model needs to know beside the failure.
@@ -213,7 +214,7 @@ pub const STRATEGIES: &[Strategy] = &[
     },
     Strategy {
         error_type: "empty_result",
-        edits: Edits::Spelling,
+        edits: Edits::Emptied,
         widen: false,
         advice: "The query ran and found nothing, and a text it compares with is spelled otherwise in the data. Compare \
                  with the spellings shown and change nothing else.",
@@ -256,7 +257,7 @@ impl Edits {
             Self::Distinct => filters::distinct_order(case).into_iter().collect(),
             Self::OneOfMany => filters::one_of_many(case).into_iter().collect(),
             Self::Division => arithmetic::propose(case),
-            Self::Spelling => spelling::propose(case),
+            Self::Emptied => spelling::propose(case).into_iter().chain(losses::propose(case)).collect(),
         };
         Box::new(proposals.into_iter())
     }

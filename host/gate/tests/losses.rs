@@ -1,0 +1,142 @@
+//! What PostgreSQL leaves out of a result without an error is found where it is lost, and nowhere else.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+mod shop;
+
+use airlock_gate::LossKind;
+
+/// `§` stands before each operator that loses something.
+#[track_caller]
+fn lost(marked: &str) {
+    let text = marked.replace('§', "");
+    let mut want = Vec::new();
+    let mut at = 0;
+    for (index, part) in marked.split('§').enumerate() {
+        if index > 0 {
+            let kind = match part.as_bytes().first() {
+                Some(b'/') => LossKind::Fraction,
+                Some(b'=') => LossKind::OneDay,
+                _ => LossKind::LastDay,
+            };
+            want.push((kind, at));
+        }
+        at += part.len();
+    }
+    let approved =
+        shop::gate(180_000).check(&text).unwrap_or_else(|refused| panic!("{text}: {}", refused.message));
+    let found: Vec<_> = approved.facts().losses.iter().map(|loss| (loss.kind, loss.at)).collect();
+    assert_eq!(found, want, "{text}");
+    for loss in &approved.facts().losses {
+        assert_eq!(loss.column.is_none(), loss.kind == LossKind::Fraction, "{text}");
+    }
+}
+
+#[test]
+fn quotients_of_whole_numbers_lose_what_is_behind_the_point() {
+    for marked in [
+        "SELECT count(*) §/ 7 FROM shop.lines",
+        "SELECT count(*) FILTER (WHERE qty > 5) /* all / of them */ §/ count(*) FROM shop.lines -- a / b",
+        "SELECT sum(qty) §/ count(*) AS \"a / b\" FROM shop.lines l",
+        "SELECT sum(l.qty) §/ NULLIF(count(DISTINCT l.order_id), 0) FROM shop.lines AS l WHERE 'x / y' <> ''",
+        "SELECT 100 * sum(CASE WHEN qty > 1 THEN 1 ELSE 0 END) §/ count(*) FROM shop.lines",
+        "SELECT sum(CASE WHEN qty > 1 THEN 1 END) §/ count(*) FROM shop.lines",
+        "SELECT round(sum(qty) §/ count(*), 2) FROM shop.lines",
+        "SELECT (sum(qty) §/ count(*))::numeric * 1.5 FROM shop.lines",
+        "SELECT ceil(sum(qty) §/ count(*)) FROM shop.lines",
+        "SELECT -qty §/ (order_id + 1) FROM shop.lines",
+        "SELECT max(qty) §/ coalesce(min(qty), 1) FROM shop.lines",
+        "SELECT order_id FROM shop.lines GROUP BY order_id HAVING sum(qty) §/ count(*) > 3",
+        "SELECT a.n §/ b.n FROM (SELECT count(*) AS n FROM shop.lines) a, (SELECT count(*) AS n FROM shop.orders) b",
+        "WITH a (n) AS (SELECT count(*) FROM shop.lines) SELECT n §/ (SELECT count(*) FROM shop.orders) FROM a",
+        "SELECT (SELECT count(*) FROM shop.lines) §/ (SELECT count(*) FROM shop.orders)",
+        "SELECT n §/ 4 FROM (SELECT 3 AS n UNION ALL SELECT count(*) FROM shop.lines) s",
+        "SELECT count(*) OVER () §/ 3 §/ 2 FROM shop.lines",
+        "SELECT 1 FROM shop.lines a JOIN shop.lines b USING (order_id) WHERE order_id §/ 3 = 1",
+    ] {
+        lost(marked);
+    }
+}
+
+#[test]
+fn what_is_not_cut_or_cut_on_purpose_is_no_loss() {
+    for text in [
+        // Not of whole numbers.
+        "SELECT total / 7 FROM shop.orders",
+        "SELECT count(*)::numeric / 7 FROM shop.lines",
+        "SELECT count(*) / 7.0 FROM shop.lines",
+        "SELECT 100.0 * count(*) / 7 FROM shop.lines",
+        "SELECT CAST(sum(qty) AS double precision) / count(*) FROM shop.lines",
+        "SELECT sum(order_id) / count(*) FROM shop.lines",
+        "SELECT avg(qty) / 7 FROM shop.lines",
+        "SELECT extract(day FROM placed_at) / 7 FROM shop.orders",
+        "SELECT sum(CASE WHEN qty > 1 THEN 1.0 ELSE 0 END) / count(*) FROM shop.lines",
+        "SELECT n / 4 FROM (SELECT 3 AS n UNION ALL SELECT 1.5) s",
+        "SELECT interval '1 day' / 2",
+        "SELECT 'a / b' AS \"c / d\" FROM shop.lines /* 1 / 2 */",
+        // Whole on purpose.
+        "SELECT count(*)::int / 7 FROM shop.lines",
+        "SELECT (sum(qty) / count(*))::int FROM shop.lines",
+        "SELECT CAST(sum(qty) / count(*) AS bigint) FROM shop.lines",
+        "SELECT floor(sum(qty) / count(*)) FROM shop.lines",
+        "SELECT trunc(qty / 2) FROM shop.lines",
+        "SELECT qty / 10 * 10 FROM shop.lines",
+        "SELECT (qty / 10) * 10 AS step, count(*) FROM shop.lines GROUP BY 1",
+        "SELECT qty / 2 % 2 FROM shop.lines",
+        "SELECT qty / 1 FROM shop.lines",
+        "SELECT qty / 100 AS step, count(*) FROM shop.lines GROUP BY step ORDER BY step",
+        "SELECT qty / 100, count(*) FROM shop.lines GROUP BY qty / 100 ORDER BY qty / 100",
+        "SELECT qty / 100, count(*) FROM shop.lines GROUP BY ROLLUP (qty / 100)",
+        // Only div is what it says.
+        "SELECT div(sum(qty), count(*)) FROM shop.lines",
+    ] {
+        lost(text);
+    }
+    // What rows are grouped by says nothing about their shares.
+    lost("SELECT qty / 100, sum(qty) §/ count(*) FROM shop.lines GROUP BY 1");
+}
+
+#[test]
+fn ranges_of_moments_that_end_in_a_day_lose_it() {
+    for marked in [
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN '2024-03-01' AND '2024-03-31'",
+        "SELECT 1 FROM shop.orders o WHERE o.\"placed_at\" §NOT BETWEEN DATE '2024-03-01' AND DATE '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE shop.orders.placed_at §between '2024-03-01'::date and '2024-03-31'::timestamp",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN TIMESTAMP '2024-03-01' AND TIMESTAMP '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN CURRENT_DATE - 7 AND CURRENT_DATE",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN now() - interval '7 days' AND CAST(now() AS date)",
+        "SELECT 1 FROM shop.orders WHERE placed_at >= '2024-03-01' AND placed_at §<= '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §= '2024-03-05'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §= (SELECT max(placed_at)::date FROM shop.orders)",
+        "SELECT count(*) FILTER (WHERE placed_at §BETWEEN '2024-03-01' AND '2024-03-31') FROM shop.orders",
+        "WITH o AS (SELECT placed_at AS at FROM shop.orders) SELECT 1 FROM o WHERE at §BETWEEN '2024-03-01' AND '2024-03-31'",
+        "SELECT 1 FROM shop.customers c WHERE EXISTS (SELECT 1 FROM shop.orders WHERE placed_at §= '2024-03-05')",
+        "SELECT 1 FROM shop.orders, (SELECT date '2024-03-31' AS until) p WHERE placed_at §BETWEEN '2024-03-01' AND p.until",
+        // What is not a column is read as what it is.
+        "SELECT 1 FROM shop.orders WHERE (placed_at) §<= '2024-03-31' /* <= '2024-03-31' */ AND 'BETWEEN' = 'BETWEEN'",
+    ] {
+        lost(marked);
+    }
+}
+
+#[test]
+fn moments_and_days_that_are_meant_are_no_loss() {
+    for text in [
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN '2024-03-01' AND '2024-03-31 23:59:59'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN '2024-03-01 08:00' AND '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN TIMESTAMP '2024-03-01' AND TIMESTAMP '2024-03-31 00:00:00'",
+        "SELECT 1 FROM shop.orders WHERE placed_at >= '2024-03-01' AND placed_at < '2024-04-01'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN SYMMETRIC '2024-03-01' AND '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at::date BETWEEN '2024-03-01' AND '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE date_trunc('day', placed_at) = '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN now() - interval '7 days' AND now()",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= now()",
+        "SELECT 1 FROM shop.orders WHERE placed_at <> '2024-03-05'",
+        "SELECT 1 FROM shop.orders WHERE placed_at > '2024-03-05'",
+        "SELECT 1 FROM shop.orders JOIN (SELECT date '2024-03-31' AS day) p ON placed_at = p.day",
+        "SELECT 1 FROM shop.lines WHERE qty BETWEEN 1 AND 5",
+        "SELECT 1 FROM shop.orders WHERE '2024-03-01' BETWEEN '2024-03-01' AND '2024-03-31'",
+    ] {
+        lost(text);
+    }
+}

@@ -1,0 +1,179 @@
+//! What PostgreSQL left out of a result without an error, and what is done about it.
+//!
+//! A result that says nothing may be empty for it: repair gets one text to offer. Where that finds nothing either, or comes
+//! to no result, the first text stands as it was. A result that says something is left alone, and the answer says what is
+//! not in it.
+
+use airlock_database::ResultSet;
+use airlock_gate::{Approved, Loss, LossKind};
+use airlock_runtime::contract::repair::ProbeFinding;
+use airlock_runtime::contract::types::Attribute;
+use airlock_types::{ErrorType, Failure, Mode};
+
+use crate::ask::{ATTEMPTS, Ask, State};
+use crate::took::Took;
+
+/// Places of one kind that repair is told of.
+const PLACES: usize = 64;
+
+/// A text whose result says nothing, while repair looks for what may be missing from it.
+pub(crate) struct Standing {
+    approved: Approved,
+    result: ResultSet,
+    probe: Option<ProbeFinding>,
+    /// Its place in the history.
+    at: usize,
+    assumptions: Vec<String>,
+    findings: Vec<String>,
+}
+
+impl Standing {
+    /// The text.
+    pub(crate) const fn approved(&self) -> &Approved {
+        &self.approved
+    }
+
+    /// Where the text loses something, for repair: the bytes of the operators, by kind.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = Attribute> {
+        let losses = &self.approved.facts().losses;
+        [LossKind::Fraction, LossKind::LastDay, LossKind::OneDay].into_iter().filter_map(|kind| {
+            let places: Vec<String> = losses
+                .iter()
+                .filter(|loss| loss.kind == kind)
+                .take(PLACES)
+                .map(|loss| loss.at.to_string())
+                .collect();
+            let key = match kind {
+                LossKind::Fraction => "loss:fraction",
+                LossKind::LastDay => "loss:last-day",
+                LossKind::OneDay => "loss:one-day",
+            };
+            (!places.is_empty()).then(|| Attribute { key: key.to_owned(), value: places.join(",") })
+        })
+    }
+}
+
+impl Ask<'_> {
+    /// Lets repair offer one text for a result that says nothing; none where no attempt or no time is left for it.
+    pub(crate) fn doubt(
+        &mut self,
+        approved: &Approved,
+        origin: &'static str,
+        result: &ResultSet,
+        took: Took,
+        probe: Option<&ProbeFinding>,
+    ) -> Option<State> {
+        let room = self.attempt() + 1 < ATTEMPTS && self.desk.budget.lasts(took.running.saturating_mul(2));
+        if self.request.mode == Mode::Baseline || !room {
+            return None;
+        }
+        let failure = failure(approved)?;
+        let standing = Standing {
+            approved: approved.clone(),
+            result: result.clone(),
+            probe: probe.cloned(),
+            at: self.history.len(),
+            assumptions: self.assumptions.clone(),
+            findings: self.findings.clone(),
+        };
+        let rows = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
+        let next = self.failed(origin, failure, took, Some(rows), None);
+        self.standing = Some(standing);
+        Some(next)
+    }
+
+    /// Answers with the text that stands: what was offered in its place is no better.
+    pub(crate) fn stand(&mut self, standing: Standing) -> State {
+        let Standing { approved, result, probe, at, assumptions, findings } = standing;
+        self.assumptions = assumptions;
+        self.findings = findings;
+        // It was no failure after all.
+        if let Some(entry) = self.history.get_mut(at) {
+            (entry.error_type, entry.message) = (None, None);
+        }
+        if let Some(position) = self.positions.get_mut(at) {
+            *position = None;
+        }
+        State::Answer { approved, result, probe }
+    }
+
+    /// Says what is not in a result.
+    pub(crate) fn warn_of_losses(&mut self, approved: &Approved) {
+        self.warnings.extend(warnings(&approved.facts().losses));
+    }
+}
+
+/// What speaks against a result that says nothing.
+fn failure(approved: &Approved) -> Option<Failure> {
+    let losses = &approved.facts().losses;
+    let first = losses.first()?;
+    let mut told: Vec<String> = Vec::new();
+    for why in losses.iter().map(why) {
+        if !told.contains(&why) {
+            told.push(why);
+        }
+    }
+    let message = format!("The query found nothing, or nothing but zero. {}", told.join(" "));
+    let mut failure = Failure::new(ErrorType::EmptyResult, message, approved.text());
+    let before = approved.text().get(..first.at).unwrap_or_default();
+    failure.position = u32::try_from(before.chars().count() + 1).ok();
+    Some(failure)
+}
+
+fn why(loss: &Loss) -> String {
+    let column = loss.column.as_ref().map(ToString::to_string).unwrap_or_default();
+    match loss.kind {
+        LossKind::Fraction => "It divides whole numbers, which drops what is behind the point.".to_owned(),
+        LossKind::LastDay => {
+            format!("{column} is a moment, and its range ends at the first moment of the last day.")
+        }
+        LossKind::OneDay => {
+            format!("{column} is a moment, and it is compared with the first moment of a day.")
+        }
+    }
+}
+
+/// What an answer says of the losses in its query, each once. A moment that equals a day was found where there are rows.
+fn warnings(losses: &[Loss]) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for loss in losses {
+        let warning = match (loss.kind, &loss.column) {
+            (LossKind::Fraction, _) => {
+                "The query divides whole numbers: what is behind the point is dropped (7 / 2 is 3)."
+                    .to_owned()
+            }
+            (LossKind::LastDay, Some(column)) => format!(
+                "A range of {column} ends at the first moment of its last day: what is later on that day is not in it."
+            ),
+            (LossKind::LastDay | LossKind::OneDay, _) => continue,
+        };
+        if !told.contains(&warning) {
+            told.push(warning);
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_types::{ColumnRef, TableRef};
+
+    use super::*;
+
+    #[test]
+    fn each_loss_is_told_once_and_an_equality_that_found_rows_is_none() {
+        let column =
+            |name: &str| Some(ColumnRef { table: TableRef::new("shop", "bills"), column: name.to_owned() });
+        let loss = |kind, column| Loss { kind, at: 0, column };
+        let told = warnings(&[
+            loss(LossKind::Fraction, None),
+            loss(LossKind::Fraction, None),
+            loss(LossKind::LastDay, column("paid_at")),
+            loss(LossKind::LastDay, column("sent_at")),
+            loss(LossKind::OneDay, column("paid_at")),
+        ]);
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told.iter().any(|line| line.contains("shop.bills.paid_at")), "{told:?}");
+        assert!(told.iter().any(|line| line.contains("shop.bills.sent_at")), "{told:?}");
+    }
+}
