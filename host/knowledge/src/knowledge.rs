@@ -223,7 +223,9 @@ impl Knowledge {
     pub fn tables_near(&self, query: &str, nearby: Option<Nearby<'_>>, k: usize) -> Vec<TableHit> {
         let query = Query::new(query);
         let near = nearby.map_or_else(Vec::new, |nearby| nearby.of(Kind::Table));
-        let mut hits = self.tables.search(&query, &self.values.search(&query), &near);
+        let mut values = self.values.search(&query);
+        values.extend(self.values.kin(&query));
+        let mut hits = self.tables.search(&query, &values, &near);
         hits.truncate(k.min(HITS));
         hits
     }

@@ -13,6 +13,11 @@ use crate::tables::TableView;
 
 /// Tables a group may have before it is split by its joins.
 const GROUP: usize = 60;
+/// What each word adds to a group that says something to it, however common the word is: who speaks to more of a question is meant
+/// more likely than who speaks louder to a part of it.
+const COVERED: f32 = 2.0;
+/// What must be said to a word for that.
+const SAID: f32 = 1.0;
 /// Tables that are picked in one group.
 const PICKED: usize = 4;
 /// What a further table must add to be picked, and costs.
@@ -74,9 +79,10 @@ impl Cohesion {
                     if picked.contains(table) || named.contains(table) { SUPPORT } else { PRESENCE };
                 raise(*table, support * worth + of(*table));
             }
+            let most = tables.iter().map(|table| of(*table)).fold(f32::MIN_POSITIVE, f32::max);
             for (at, one) in picked.iter().enumerate() {
                 for other in picked.iter().skip(at + 1) {
-                    for between in self.ways.between(*one, *other) {
+                    for between in self.ways.between(*one, *other, |table| of(table) / most) {
                         let weaker = of(*one).min(of(*other));
                         raise(between, SUPPORT * worth + BETWEEN * weaker + OWN * of(between));
                     }
@@ -101,7 +107,7 @@ impl Cohesion {
     }
 }
 
-/// The few tables that cover the words best, and what they cover, less what they cost.
+/// The few tables that cover the words best, and what they cover, less what they cost, and something for each word.
 fn pick(tables: &[usize], evidence: &BTreeMap<usize, Evidence>) -> (Vec<usize>, f32) {
     let mut covered: Evidence = BTreeMap::new();
     let mut picked: Vec<usize> = Vec::new();
@@ -128,6 +134,7 @@ fn pick(tables: &[usize], evidence: &BTreeMap<usize, Evidence>) -> (Vec<usize>, 
         picked.push(table);
         worth += gain - cost;
     }
+    worth += COVERED * covered.values().filter(|said| **said >= SAID).count() as f32;
     (picked, worth)
 }
 
@@ -181,6 +188,8 @@ mod tests {
             // One word each: the two of one group win over the one that matches a little better, and bring their bridge.
             (&[(0, &[(0, 4.0)][..]), (2, &[(1, 4.0)]), (3, &[(0, 5.0)])][..], &[0, 2, 1, 3][..]),
             (&[(3, &[(0, 5.0)]), (0, &[(0, 2.0)])], &[3, 0, 1]),
+            // Three words of which each is common are more than one that is rare.
+            (&[(3, &[(0, 5.0)]), (0, &[(0, 1.5), (1, 1.5), (2, 1.5)])], &[0, 3, 1]),
             (&[], &[]),
         ] {
             assert_eq!(ranked(evidence), want, "{evidence:?}");

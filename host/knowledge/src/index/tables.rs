@@ -12,7 +12,7 @@ use super::query::Query;
 use super::values::ValueHit;
 use super::vectors::Near;
 use super::weights::{weight, without_operations};
-use super::words::name_parts;
+use super::words::{is_stop_word, name_parts};
 use crate::joins::Join;
 use crate::pack::BoundTerm;
 use crate::records::TableHit;
@@ -20,6 +20,9 @@ use crate::tables::TableView;
 
 /// What a table's name is worth beside everything that is said about it.
 const NAME_FACTOR: f32 = 2.0;
+/// How near the parts of a name must stand in a question to say it, in words that carry meaning: `status of the order` says
+/// `order_status`, a question of orders that ends with somebody's status does not.
+const TOGETHER: usize = 3;
 /// Tables that a vector speaks for.
 const NEAREST: usize = 20;
 /// What the table nearest by its vector is worth beside what words say.
@@ -124,31 +127,25 @@ impl TableIndex {
                 forms.extend(known.iter().map(|(form, _)| *form));
             }
         }
+        let places = places(query);
         let mut in_full: BTreeSet<usize> = BTreeSet::new();
         for (table, words) in named {
-            let explained = |part: &String| {
-                words
-                    .iter()
-                    .any(|(index, _)| forms.get(*index).is_some_and(|forms| forms.contains(part.as_str())))
+            let said = |parts: &[String], forms: &[BTreeSet<&str>]| {
+                let mut at: Vec<(usize, usize)> = Vec::new();
+                for (index, _) in &words {
+                    let known =
+                        |part: &String| forms.get(*index).is_some_and(|forms| forms.contains(part.as_str()));
+                    for (number, _) in parts.iter().enumerate().filter(|(_, part)| known(part)) {
+                        at.extend(places.get(*index).into_iter().flatten().map(|place| (*place, number)));
+                    }
+                }
+                together(at, parts.len())
             };
+            let names = || self.names.get(table).into_iter().flatten().filter(|parts| !parts.is_empty());
             // A name that the question says in full is meant; one of which it says a part may be.
-            let share = self.names.get(table).into_iter().flatten().map(|parts| {
-                let known = parts.iter().filter(|part| explained(part)).count().max(1);
-                known as f32 / parts.len().max(1) as f32
-            });
-            let share = share.fold(0.0, f32::max).min(1.0);
-            let surely = |part: &String| {
-                words
-                    .iter()
-                    .any(|(index, _)| sure.get(*index).is_some_and(|forms| forms.contains(part.as_str())))
-            };
-            if self
-                .names
-                .get(table)
-                .into_iter()
-                .flatten()
-                .any(|parts| !parts.is_empty() && parts.iter().all(surely))
-            {
+            let share = names().map(|parts| said(parts, &forms).max(1) as f32 / parts.len() as f32);
+            let share = share.fold(0.0, f32::max);
+            if names().any(|parts| said(parts, &sure) == parts.len()) {
                 in_full.insert(table);
             }
             for (index, adds) in words {
@@ -179,6 +176,36 @@ impl TableIndex {
         }
         by_span.into_keys().collect()
     }
+}
+
+/// Where each word that is looked for stands, counted in words that carry meaning.
+fn places(query: &Query<'_>) -> Vec<Vec<usize>> {
+    // A question of nothing but stop words is looked for as it is.
+    let all = query.words.iter().all(|word| is_stop_word(&word.folded));
+    let content: Vec<&str> = query
+        .words
+        .iter()
+        .filter(|word| all || !is_stop_word(&word.folded))
+        .map(|word| word.stem.as_str())
+        .collect();
+    let of =
+        |stem: &str| content.iter().enumerate().filter(|(_, at)| **at == stem).map(|(at, _)| at).collect();
+    query
+        .terms
+        .iter()
+        .map(|term| query.words.get(term.word).map_or_else(Vec::new, |word| of(&word.stem)))
+        .collect()
+}
+
+/// How many parts of a name stand together, of a place and a part each.
+fn together(mut at: Vec<(usize, usize)>, parts: usize) -> usize {
+    at.sort_unstable();
+    let width = TOGETHER * parts.saturating_sub(1);
+    let from = |first: usize| {
+        let near = at.iter().filter(|(place, _)| (first..=first + width).contains(place));
+        near.map(|(_, part)| part).collect::<BTreeSet<_>>().len()
+    };
+    at.iter().map(|(first, _)| from(*first)).max().unwrap_or(0)
 }
 
 /// What the vectors say: one more word, which the nearest table has in full and the farthest of them not at all.
@@ -231,6 +258,31 @@ mod tests {
     use airlock_types::ColumnRef;
 
     use super::*;
+
+    #[test]
+    fn the_parts_of_a_name_stand_together_or_say_it_in_part() {
+        for (question, want) in [
+            ("the status of each order", 2),
+            ("order status", 2),
+            ("orders of customers in the north and their latest known status", 1),
+            ("orders of customers in the north, and every status of an order", 2),
+            ("customers", 0),
+        ] {
+            let query = Query::new(question);
+            let places = places(&query);
+            let mut at = Vec::new();
+            for (term, places) in query.terms.iter().zip(places) {
+                let part = ["order", "status"]
+                    .iter()
+                    .position(|part| term.forms.iter().any(|(form, _)| form == part));
+                at.extend(
+                    part.into_iter()
+                        .flat_map(|part| places.iter().map(move |place| (*place, part)).collect::<Vec<_>>()),
+                );
+            }
+            assert_eq!(together(at, 2), want, "{question}");
+        }
+    }
 
     #[test]
     fn a_value_that_is_spelled_out_is_meant_and_not_its_words() {

@@ -15,6 +15,8 @@ pub const TOTAL: usize = 500_000;
 const COMMON: usize = 5_000;
 /// A value of more words is prose, not the name of anything.
 const NAME_WORDS: usize = 12;
+/// What a value scores that is nothing but what a word of the question may also stand for.
+const KIN: f64 = 0.5;
 /// Least share of a value's words, by weight, that a question must name.
 const SHARE: f64 = 0.34;
 
@@ -128,6 +130,28 @@ impl ValueIndex {
         hits
     }
 
+    /// Values that are nothing but what a word of the question may also stand for: `Speed` for "the fastest". They speak for
+    /// their tables; nobody named them.
+    pub(crate) fn kin(&self, query: &Query<'_>) -> Vec<ValueHit> {
+        let mut hits = Vec::new();
+        for term in &query.terms {
+            for number in term.kin.iter().filter_map(|kin| self.by_stem.get(kin)).flatten() {
+                let entry = self.values.get(*number as usize).filter(|entry| entry.stems.len() == 1);
+                if let Some(entry) = entry
+                    && let Some(column) = self.columns.get(entry.column)
+                {
+                    hits.push(ValueHit {
+                        column: column.clone(),
+                        value: entry.value.clone(),
+                        score: KIN,
+                        matched: query.written(term.word).to_owned(),
+                    });
+                }
+            }
+        }
+        hits
+    }
+
     fn hit(&self, entry: &Entry, query: &Query<'_>) -> Option<ValueHit> {
         let column = self.columns.get(entry.column)?.clone();
         let found = |score, (first, last)| {
@@ -200,6 +224,19 @@ mod tests {
             assert_eq!((hit.value.as_str(), hit.matched.as_str()), (value, matched), "{question}");
             assert!(hit.score >= score, "{question}: {}", hit.score);
         }
+    }
+
+    #[test]
+    fn what_a_word_may_also_stand_for_is_found_apart_and_only_whole() {
+        let column = ColumnRef { table: TableRef::new("public", "measures"), column: "kind".into() };
+        let values = ["Speed", "Speed limit", "Weight"].map(str::to_owned).to_vec();
+        let index = ValueIndex::new(&[(column, values)]);
+        let query = Query::new("Which is the fastest?");
+        assert!(index.search(&query).is_empty());
+        let found: Vec<(String, String)> =
+            index.kin(&query).into_iter().map(|hit| (hit.value, hit.matched)).collect();
+        assert_eq!(found, [("Speed".to_owned(), "fastest".to_owned())]);
+        assert!(index.kin(&Query::new("Which is the best?")).is_empty());
     }
 
     #[test]

@@ -14,6 +14,11 @@ const HOPS: usize = 3;
 /// What it costs more to go through a shared parent, in hops: students and courses of one department have nothing else in
 /// common, those that an enrolment names have.
 const FAN: usize = 2;
+/// What a hop costs.
+const HOP: usize = 1_000;
+/// What it costs most to go through a table that the question says nothing of: it decides between ways of as many hops, and
+/// nothing else.
+const UNSAID: f32 = 300.0;
 /// A key that more tables share than this connects nothing.
 const SHARED: usize = 30;
 /// Columns that a table may have beside its keys and still only link others.
@@ -114,8 +119,9 @@ impl Ways {
         self.ends.get(&table).map_or(&[], Vec::as_slice)
     }
 
-    /// The tables on the cheapest way from one to another, ends left out.
-    pub(super) fn between(&self, from: usize, to: usize) -> Vec<usize> {
+    /// The tables on the cheapest way from one to another, ends left out; of ways that are as long, the one through tables
+    /// of which more is `said`, from 0 to 1.
+    pub(super) fn between(&self, from: usize, to: usize, said: impl Fn(usize) -> f32) -> Vec<usize> {
         let mut done: BTreeSet<(usize, Way)> = BTreeSet::new();
         let mut open = BinaryHeap::from([Reverse((0, from, Way::Level, Vec::<usize>::new()))]);
         while let Some(Reverse((cost, at, by, way))) = open.pop() {
@@ -128,7 +134,8 @@ impl Ways {
             for (next, turn) in self.near(at).filter(|(next, _)| *next != from && !way.contains(next)) {
                 let fan = if (by, turn) == (Way::Up, Way::Down) { FAN } else { 0 };
                 let further = way.iter().copied().chain([next]).collect();
-                open.push(Reverse((cost + 1 + fan, next, turn, further)));
+                let unsaid = if next == to { 0.0 } else { UNSAID * (1.0 - said(next)).clamp(0.0, 1.0) };
+                open.push(Reverse((cost + HOP * (1 + fan) + unsaid as usize, next, turn, further)));
             }
         }
         Vec::new()
@@ -228,11 +235,25 @@ mod tests {
         // Students 0 and courses 2 belong to departments 1; enrolments 3 and sections 4 connect them.
         let ways = [(0, 1, Way::Up), (2, 1, Way::Up), (3, 0, Way::Up), (3, 4, Way::Up), (4, 2, Way::Up)];
         let school = Ways::of(6, &ways);
-        assert_eq!(school.between(0, 2), [3, 4]);
-        assert_eq!(school.between(2, 0), [4, 3]);
-        assert!(school.between(0, 1).is_empty(), "they are beside each other");
-        assert!(school.between(0, 5).is_empty(), "there is no way");
-        assert_eq!(Ways::of(3, ways.get(..2).unwrap()).between(0, 2), [1], "the only way is taken");
+        let between = |from, to| school.between(from, to, |_| 0.0);
+        assert_eq!(between(0, 2), [3, 4]);
+        assert_eq!(between(2, 0), [4, 3]);
+        assert!(between(0, 1).is_empty(), "they are beside each other");
+        assert!(between(0, 5).is_empty(), "there is no way");
+        assert_eq!(
+            school.between(0, 2, |table| f32::from(table == 1)),
+            [3, 4],
+            "words do not make it shorter"
+        );
+        assert_eq!(Ways::of(3, ways.get(..2).unwrap()).between(0, 2, |_| 0.0), [1], "the only way is taken");
+    }
+
+    #[test]
+    fn of_equal_ways_the_one_that_the_question_speaks_of_is_taken() {
+        let ways = Ways::of(4, &[(1, 0, Way::Up), (1, 3, Way::Up), (2, 0, Way::Up), (2, 3, Way::Up)]);
+        for said in [1, 2] {
+            assert_eq!(ways.between(0, 3, |table| f32::from(table == said)), [said]);
+        }
     }
 
     #[test]

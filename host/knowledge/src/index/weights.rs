@@ -13,7 +13,8 @@ pub(crate) fn weight(folded: &str) -> f32 {
     }
 }
 
-/// The question without its phrases of ordering: `order by` is no order, `the same order` is one.
+/// Which words of a question belong to a phrase of ordering or comparing: `order by` is no order, `the same order` is one;
+/// a `percentage change` is worked out, not stored.
 pub(crate) fn without_operations(text: &str) -> Vec<bool> {
     let words: Vec<String> = super::words::words(text).into_iter().map(|word| word.folded).collect();
     let at = |index: usize| words.get(index).map_or("", String::as_str);
@@ -29,6 +30,9 @@ pub(crate) fn without_operations(text: &str) -> Vec<bool> {
                 }
                 "sort" | "sorted" | "sorting" => matches!(next, "by" | "in" | "from"),
                 "rank" | "ranked" | "ranking" | "group" | "grouped" => next == "by",
+                "change" | "growth" | "increase" | "decrease" => {
+                    matches!(before, "percentage" | "percent" | "over")
+                }
                 _ => false,
             }
         })
@@ -46,11 +50,11 @@ const LIGHT: &[&str] = &[
     "first", "five", "following", "four", "frequently", "given", "hasn", "haven", "he", "her", "highest", "him", "his", "ignore",
     "include", "including", "inclusive", "kind", "last", "least", "less", "likely", "lists", "lowest", "made", "make", "makes",
     "making", "maximum", "minimum", "month", "months", "more", "most", "never", "next", "nine", "no", "not", "number", "often",
-    "one", "only", "other", "output", "over", "overall", "particular", "past", "percentage", "please", "possible", "provide",
+    "one", "only", "other", "output", "over", "overall", "particular", "past", "percent", "percentage", "please", "possible", "previous", "prior", "provide",
     "rank", "ratio", "recent", "related", "respective", "respectively", "result", "results", "same", "seven", "she", "since",
     "six", "someone", "something", "sort", "sorted", "specific", "start", "starting", "starts", "sum", "sure", "ten", "thing",
-    "things", "three", "today", "together", "top", "total", "two", "under", "unique", "up", "use", "used", "using", "want",
-    "week", "weeks", "whole", "within", "worst", "year", "years", "yesterday", "yet",
+    "things", "three", "today", "together", "top", "total", "two", "under", "unique", "until", "up", "use", "used", "using", "via", "want",
+    "week", "weeks", "while", "whole", "within", "without", "worst", "year", "years", "yesterday", "yet",
 ];
 
 /// Sorted; a test holds that.
@@ -74,6 +78,8 @@ mod tests {
         for (question, want) in [
             ("products by price, order by name", true),
             ("list them in descending order", true),
+            ("its percentage change since last month", true),
+            ("change of address", false),
             ("products of one order", false),
             ("customers who placed an order", false),
         ] {

@@ -89,7 +89,7 @@ pub fn is_stop_word(folded: &str) -> bool {
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could",
     "d", "did", "display", "do", "does", "each", "every", "find", "for", "from", "get", "give", "had", "has", "have", "how", "i", "if",
-    "in", "into", "is", "it", "its", "let", "list", "ll", "many", "me", "much", "my", "of", "on", "or", "our", "please", "return", "s",
+    "in", "into", "is", "it", "its", "let", "list", "ll", "many", "me", "much", "my", "of", "on", "or", "our", "per", "please", "return", "s",
     "shall", "should", "show", "so", "t", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
     "those", "to", "us", "ve", "was", "we", "were", "what", "when", "where", "which", "who", "whose", "will", "with", "would", "you",
     "your",
