@@ -18,6 +18,7 @@ pub mod domain;
 mod drift;
 mod drive;
 mod embedding;
+mod failed;
 pub mod fault;
 mod freshness;
 pub mod golden;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use pg_query::NodeEnum;
 use pg_query::protobuf::{
-    AConst, AExpr, AExprKind, MinMaxOp, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const,
+    AExpr, AExprKind, MinMaxOp, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const,
 };
 
 use super::beside::is_null;
+use super::limits::constant_bytes;
 use super::names::strings;
 use super::{Checked, Walk, counts, inner, losses, unsupported};
 use crate::facts::ComparedLiteral;
@@ -560,22 +561,6 @@ pub(super) fn array_of(kind: Kind) -> Kind {
         Kind::Plain => Kind::Plain,
         Kind::Named { name, array: false } => Kind::Named { name, array: true },
         other => Kind::ArrayOf(Box::new(other)),
-    }
-}
-
-fn constant_bytes(constant: &AConst) -> u64 {
-    match &constant.val {
-        Some(a_const::Val::Sval(text)) => text.sval.len() as u64,
-        Some(a_const::Val::Bsval(bits)) => bits.bsval.len() as u64,
-        // `1e100000` is written out with all its zeros.
-        Some(a_const::Val::Fval(number)) => {
-            let exponent = number.fval.split_once(['e', 'E']).map_or("0", |(_, exponent)| exponent);
-            let zeros = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(MOST_DIGITS);
-            (number.fval.len() as u64).saturating_add(zeros.min(MOST_DIGITS))
-        }
-        // NULL.
-        None => 0,
-        _ => 8,
     }
 }
 

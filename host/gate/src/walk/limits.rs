@@ -226,6 +226,23 @@ pub(super) fn unnamed(node: &NodeEnum) -> &NodeEnum {
     }
 }
 
+/// The bytes of a literal's value.
+pub(super) fn constant_bytes(constant: &AConst) -> u64 {
+    match &constant.val {
+        Some(a_const::Val::Sval(text)) => text.sval.len() as u64,
+        Some(a_const::Val::Bsval(bits)) => bits.bsval.len() as u64,
+        // `1e100000` is written out with all its zeros.
+        Some(a_const::Val::Fval(number)) => {
+            let exponent = number.fval.split_once(['e', 'E']).map_or("0", |(_, exponent)| exponent);
+            let zeros = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(MOST_DIGITS);
+            (number.fval.len() as u64).saturating_add(zeros.min(MOST_DIGITS))
+        }
+        // NULL.
+        None => 0,
+        _ => 8,
+    }
+}
+
 /// The whole number an expression of literals has.
 pub(super) fn constant(node: &NodeEnum) -> Option<i128> {
     match node {

@@ -1,0 +1,92 @@
+//! What follows from an attempt that failed.
+
+use airlock_runtime::contract::repair::ProbeFinding;
+use airlock_types::ask::HistoryEntry;
+use airlock_types::{ErrorType, Failure, Mode};
+
+use crate::ask::{ATTEMPTS, Ask, State};
+use crate::fault::Fault;
+use crate::progress::Progress;
+use crate::record::Ending;
+use crate::took::Took;
+
+impl Ask<'_> {
+    /// Books a failed attempt and says what follows from its kind.
+    pub(crate) fn failed(
+        &mut self,
+        origin: &'static str,
+        failure: Failure,
+        took: Took,
+        row_count: Option<u64>,
+        probe: Option<ProbeFinding>,
+    ) -> State {
+        self.book(origin, &failure, took, row_count);
+        if let Some(standing) = self.standing.take() {
+            self.warn_of_losses(standing.approved());
+            return self.stand(standing);
+        }
+        let attempt = self.attempt();
+        State::End(match failure.error_type {
+            ErrorType::Forbidden => {
+                tracing::warn!(ask = %self.id, message = failure.message, "a draft was out of bounds");
+                Ending::Refused(format!("The query that was written is not allowed: {}", failure.message))
+            }
+            ErrorType::PermissionDenied => {
+                tracing::error!(ask = %self.id, message = failure.message, "the reader role may not read what the catalogue lists");
+                Ending::Failed(Fault::Database(failure))
+            }
+            kind if !kind.repairable() => Ending::GaveUp(failure.message),
+            _ if self.request.mode == Mode::Baseline => {
+                Ending::GaveUp(format!("The single attempt of the baseline failed: {}", failure.message))
+            }
+            _ if self.duplicates >= 2 => Ending::GaveUp(
+                "The same query was written again; trying further would not change it.".to_owned(),
+            ),
+            _ if attempt >= ATTEMPTS => Ending::GaveUp(format!(
+                "{ATTEMPTS} attempts failed, the last one because: {}",
+                failure.message
+            )),
+            _ => return State::Repair { failure, probe },
+        })
+    }
+
+    /// Writes a failed attempt down.
+    pub(crate) fn book(
+        &mut self,
+        origin: &'static str,
+        failure: &Failure,
+        took: Took,
+        row_count: Option<u64>,
+    ) {
+        self.history.push(HistoryEntry {
+            sql: failure.sql.clone(),
+            origin: origin.to_owned(),
+            error_type: Some(failure.error_type),
+            message: Some(failure.message.clone()),
+            hint: failure.hint.clone(),
+            sqlstate: failure.sqlstate.clone(),
+            duration_ms: took.running,
+            wait_ms: took.waiting,
+            row_count,
+        });
+        self.positions.push(failure.position);
+        self.desk.books.failed(failure);
+        let attempt = self.attempt();
+        self.desk.reporter.tell(Progress::Failed {
+            attempt,
+            error_type: failure.error_type,
+            message: failure.message.clone(),
+        });
+    }
+
+    /// What is broken ends an ask, unless it broke while something better than an answer that stands was looked for.
+    pub(crate) fn fault(&mut self, fault: Fault) -> State {
+        let Some(standing) = self.standing.take() else { return State::End(Ending::Failed(fault)) };
+        tracing::warn!(ask = %self.id, %fault, "the first text is answered as it stands");
+        if let (true, Fault::Component(error)) = (self.desk.live, &fault) {
+            self.desk.host.quarantine().observe(self.desk.host.registry(), error);
+        }
+        self.warn_of_losses(standing.approved());
+        self.stand(standing)
+    }
+}
