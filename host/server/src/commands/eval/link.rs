@@ -1,11 +1,12 @@
 //! `airlock eval link`: how often the linker selects every table that the right answer reads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use airlock_gate::NodeKind;
 use airlock_knowledge::pack::{EvaluationCase, GoldenOutcome};
-use airlock_pipeline::{Domain, Host};
-use airlock_types::{DomainName, TableRef};
+use airlock_pipeline::{Asker, Domain, Host, Surface};
+use airlock_types::{AskRequest, DomainName, TableRef};
 use serde::Serialize;
 
 use super::progress::Bar;
@@ -36,6 +37,22 @@ struct Miss {
     selected: Vec<String>,
 }
 
+/// Milliseconds.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Grounding {
+    median_ms: f64,
+    p95_ms: f64,
+}
+
+impl Grounding {
+    fn of(mut times: Vec<f64>) -> Self {
+        times.sort_by(f64::total_cmp);
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+        let rounded = |time: f64| (time * 100.0).round() / 100.0;
+        Self { median_ms: rounded(at(50)), p95_ms: rounded(at(95)) }
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -47,6 +64,8 @@ struct Report {
     /// Questions whose right answer cannot be read here.
     skipped: Vec<String>,
     embedder: Option<String>,
+    /// What plan, selection and context blocks of an ask took, the question's embedding included.
+    grounding: Grounding,
     misses: Vec<Miss>,
 }
 
@@ -90,6 +109,7 @@ struct Tally {
     seen: usize,
     unplanned: usize,
     skipped: Vec<String>,
+    grounded: Vec<f64>,
     misses: Vec<Miss>,
     /// Database, set, and whether all tables were selected at each width.
     linked: Vec<(String, String, [bool; WIDTHS.len()])>,
@@ -115,6 +135,11 @@ impl Tally {
             return Ok(());
         };
         let linked = host.link(&case.case.question, Some(domain.name()), &WIDTHS).await?;
+        let request =
+            AskRequest { domain: Some(domain.name().clone()), ..AskRequest::new(case.case.question.clone()) };
+        let begun = Instant::now();
+        host.context(&request, &Asker::local(Surface::Cli)).await?;
+        self.grounded.push(begun.elapsed().as_secs_f64() * 1e3);
         let mut all = [true; WIDTHS.len()];
         for ((width, linking), all) in WIDTHS.iter().zip(&linked).zip(&mut all) {
             let missing: Vec<&TableRef> =
@@ -166,6 +191,7 @@ impl Tally {
             unplanned: self.unplanned,
             skipped: self.skipped,
             embedder,
+            grounding: Grounding::of(self.grounded),
             misses: self.misses,
         }
     }
@@ -227,6 +253,10 @@ fn shown(report: &Report) -> String {
     }
     let embedder = report.embedder.as_deref().unwrap_or("none, keywords alone");
     text.push_str(&format!("\nembedder: {embedder}; {} questions had no plan", report.unplanned));
+    text.push_str(&format!(
+        "\ngrounding of an ask: {:.1} ms median, {:.1} ms at the 95th percentile",
+        report.grounding.median_ms, report.grounding.p95_ms
+    ));
     if !report.skipped.is_empty() {
         text.push_str(&format!(
             "\nleft out, a table of the right answer is not here: {}",
