@@ -268,7 +268,10 @@ impl Source {
         match holders::not_taken(self, role).await {
             Ok(Some(NotTaken { why, remedy })) => {
                 tracing::error!(why, remedy, "an ask of a key with a role failed");
-                let message = format!("the role of this key cannot be taken up: {why}; what helps: {remedy}");
+                // The remedy names the reader, who is the operator's affair.
+                let message = format!(
+                    "the role of this key cannot be taken up: {why}; the host's log and `airlock doctor` say what helps"
+                );
                 Failure {
                     sqlstate: failure.sqlstate,
                     ..Failure::new(ErrorType::PermissionDenied, message, &failure.sql)

@@ -64,7 +64,7 @@ pub(super) const CODES: &[Code] = &[
     code(
         "database-refused",
         "502",
-        "The data source refuses its reader what the request needs, such as the role of a key. `detail` says what, and for a role what to grant; until then trying again does not help. `airlock doctor` finds it too.",
+        "The data source refuses its reader what the request needs, such as the role of a key. `detail` says what; the host's log and `airlock doctor` say what to grant. Until then trying again does not help.",
     ),
     code(
         "database-unavailable",
