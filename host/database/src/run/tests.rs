@@ -162,9 +162,9 @@ async fn every_transaction_is_pinned_and_leaves_nothing_behind() {
     for (role, why) in [
         (
             "postgres",
-            "the role of this key cannot be taken up: the reader may not take the role postgres up; what helps: GRANT postgres TO reader",
+            "the role of this key cannot be taken up: the reader may not take the role postgres up; the host's log",
         ),
-        ("Nobody Made", "the data source has no role \"Nobody Made\"; what helps: make the role"),
+        ("Nobody Made", "the data source has no role \"Nobody Made\"; the host's log"),
     ] {
         let identity = Some(Identity::default().with_role(role));
         let refused = run_with(&source, "SELECT 1", &RunOptions { identity, ..RunOptions::default() }).await;
