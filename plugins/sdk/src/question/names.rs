@@ -135,6 +135,9 @@ const COMMON: &[&str] = &[
     "offering", "program", "paper", "author",
 ];
 
+/// Bytes of the longest piece of a name: of those above and of the shortenings. A test holds that.
+const LONGEST: usize = 8;
+
 /// The meaning of a shortening, if it is a known one.
 pub fn expansion(word: &str) -> Option<&'static str> {
     SHORT.iter().find(|(short, _)| *short == word).map(|(_, long)| *long)
@@ -178,21 +181,20 @@ fn segment(word: &str) -> Vec<String> {
     if let Some(first) = best.first_mut() {
         *first = Some(Vec::new());
     }
-    for end in 2..=word.len() {
-        for start in 0..end.saturating_sub(1) {
+    // Most places are not reached by any pieces, and nothing is looked for from there.
+    for start in 0..word.len() {
+        let Some(Some(pieces)) = best.get(start).cloned() else { continue };
+        for end in start + 2..=word.len().min(start + LONGEST) {
             let Some(piece) = word.get(start..end) else { continue };
             if !(COMMON.contains(&piece) || (piece.len() >= 3 && expansion(piece).is_some()) || piece == "tx")
             {
                 continue;
             }
-            let Some(Some(pieces)) = best.get(start).cloned() else { continue };
             let fewer = best
                 .get(end)
                 .is_none_or(|known| known.as_ref().is_none_or(|known| known.len() > pieces.len() + 1));
             if fewer && let Some(slot) = best.get_mut(end) {
-                let mut pieces = pieces;
-                pieces.push(piece);
-                *slot = Some(pieces);
+                *slot = Some([pieces.as_slice(), &[piece]].concat());
             }
         }
     }
@@ -205,6 +207,12 @@ fn segment(word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_piece_is_longer_than_what_is_looked_for() {
+        let pieces = COMMON.iter().copied().chain(SHORT.iter().map(|(short, _)| *short));
+        assert_eq!(pieces.map(str::len).max(), Some(LONGEST));
+    }
 
     #[test]
     fn names_are_taken_apart() {
@@ -220,6 +228,9 @@ mod tests {
             ("lastname", "last name"),
             ("description", "description"),
             ("timestamp", "timestamp"),
+            ("custorderitemid", "customer order item id"),
+            ("orderdatetimekey", "order date time key"),
+            ("idnumbers", "idnumbers"),
         ] {
             assert_eq!(name_words(name).join(" "), want);
         }
