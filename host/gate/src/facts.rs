@@ -110,6 +110,12 @@ impl Collector {
         self.facts.losses.len()
     }
 
+    /// Leaves out the divisions among the losses that were added behind so many.
+    pub(crate) fn forget_divisions(&mut self, behind: usize) {
+        let added = self.facts.losses.split_off(behind.min(self.facts.losses.len()));
+        self.facts.losses.extend(added.into_iter().filter(|loss| loss.kind != LossKind::Fraction));
+    }
+
     /// The division at this place is what the writer wanted.
     pub(crate) fn meant(&mut self, at: usize) {
         self.meant.insert(at);

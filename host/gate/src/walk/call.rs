@@ -52,7 +52,7 @@ impl Walk<'_> {
             }
         }
         if let Some(node) = inner(&call.agg_filter) {
-            self.computed(node, scope)?;
+            self.condition(node, scope)?;
         }
         if let Some(window) = &call.over {
             self.over(window, scope)?;

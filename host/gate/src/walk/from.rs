@@ -358,7 +358,7 @@ impl Walk<'_> {
         items.extend(right.items);
         if let Some(node) = inner(&join.quals) {
             let level = Level { items: &items, outer: scope.level };
-            self.computed(node, &Scope { level: Some(&level), ctes: scope.ctes.clone() })?;
+            self.condition(node, &Scope { level: Some(&level), ctes: scope.ctes.clone() })?;
         }
         self.count_joined(left.columns.len() + right.columns.len())?;
         let mut columns: Vec<Column> = Vec::with_capacity(left.columns.len() + right.columns.len());

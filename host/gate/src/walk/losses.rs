@@ -7,12 +7,21 @@ use pg_query::protobuf::{AConst, AExpr, AExprKind, Node, a_const};
 use super::beside::is_null;
 use super::limits::constant;
 use super::names::strings;
-use super::{Walk, inner};
+use super::{Checked, Walk, inner};
 use crate::facts::{Loss, LossKind};
 use crate::scan::Scan;
-use crate::scope::{Nature, Value};
+use crate::scope::{Nature, Scope, Value};
 
 impl Walk<'_> {
+    /// Walks what rows are chosen by, or how many. Compared, a quotient of whole numbers may well mean whole steps: nobody
+    /// can tell, and another choice of rows is another question.
+    pub(super) fn condition(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<()> {
+        let before = self.facts.lost();
+        self.computed(node, scope)?;
+        self.facts.forget_divisions(before);
+        Ok(())
+    }
+
     /// A quotient of whole numbers. Divided by one, or cut on purpose by what stands around it, it loses nothing that was
     /// wanted.
     pub(super) fn quotient(&mut self, link: &AExpr, above: Option<&AExpr>, left: Nature, right: Nature) {

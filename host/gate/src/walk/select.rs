@@ -342,7 +342,7 @@ impl Walk<'_> {
 
         let (columns, losses) = self.targets(&query.target_list, &inside)?;
         for node in [inner(&query.where_clause), inner(&query.having_clause)].into_iter().flatten() {
-            self.computed(node, &inside)?;
+            self.condition(node, &inside)?;
         }
         for node in &query.sort_clause {
             let sort = self.sort_by(node)?;
@@ -524,7 +524,7 @@ impl Walk<'_> {
     /// LIMIT and OFFSET see no column of their own query.
     fn limit(&mut self, query: &SelectStmt, scope: &Scope<'_>) -> Checked<()> {
         for node in [inner(&query.limit_offset), inner(&query.limit_count)].into_iter().flatten() {
-            self.computed(node, scope)?;
+            self.condition(node, scope)?;
         }
         Ok(())
     }
