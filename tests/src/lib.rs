@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 pub use guest::adapter_that_traps;
 pub use host::Host;
 pub use model::{Said, ScriptedModel};
-pub use waiting::{PATIENCE, REQUEST, end_connections, eventually, heard};
+pub use waiting::{PATIENCE, REQUEST, end_connections, eventually, heard, soon};
 
 /// The moment the committed questions are asked for.
 pub const NOW: &str = "2026-11-29T12:00:00Z";

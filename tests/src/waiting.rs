@@ -9,6 +9,9 @@ use tokio_postgres::Client;
 /// How long something that must happen may take before a test gives it up. It says nothing about how long it should take.
 pub const PATIENCE: Duration = Duration::from_secs(240);
 
+/// How long what is promised within a second or two may take on a machine that does much else.
+const SOON: Duration = Duration::from_secs(60);
+
 /// How long a request over HTTP is waited for: longer than any ask may take.
 pub const REQUEST: Duration = Duration::from_secs(300);
 
@@ -21,13 +24,27 @@ pub async fn eventually<T, S: Display>(what: &str, look: impl AsyncFnMut() -> Re
 pub async fn eventually_every<T, S: Display>(
     pause: Duration,
     what: &str,
+    look: impl AsyncFnMut() -> Result<T, S>,
+) -> T {
+    looked_for(pause, PATIENCE, what, look).await
+}
+
+/// The same for what is promised within a moment: on a busy machine the moment is long, and has an end.
+pub async fn soon<T, S: Display>(what: &str, look: impl AsyncFnMut() -> Result<T, S>) -> T {
+    looked_for(Duration::from_millis(50), SOON, what, look).await
+}
+
+async fn looked_for<T, S: Display>(
+    pause: Duration,
+    patience: Duration,
+    what: &str,
     mut look: impl AsyncFnMut() -> Result<T, S>,
 ) -> T {
     let begun = Instant::now();
     loop {
         match look().await {
             Ok(found) => return found,
-            Err(seen) => assert!(begun.elapsed() < PATIENCE, "not after {PATIENCE:?}: {what}: {seen}"),
+            Err(seen) => assert!(begun.elapsed() < patience, "not after {patience:?}: {what}: {seen}"),
         }
         tokio::time::sleep(pause).await;
     }

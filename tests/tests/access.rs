@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use airlock_tests::laboratory::{Laboratory, Place, Served};
-use airlock_tests::{Airlock, Host, PATIENCE, Said, ScriptedModel, eventually, under_test};
+use airlock_tests::{Airlock, Host, PATIENCE, Said, ScriptedModel, eventually, soon, under_test};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -86,13 +86,13 @@ async fn keys_and_sessions_open_what_is_theirs_and_nothing_once_taken_back() {
     assert_eq!(sent(rebound).await.1["code"], "foreign-origin");
 
     assert!(airlock.command(&["key", "revoke", &id], "").status.success());
-    eventually("a key that was taken back opens nothing", async || {
+    soon("a key that was taken back opens nothing", async || {
         let (status, said) = sent(at(Method::GET, "/api/me").bearer_auth(&reader)).await;
         if status == 401 { Ok(()) } else { Err(said) }
     })
     .await;
     // Its session ends with it, and does not turn into somebody on this machine: the browser is told, once.
-    let ended = eventually("its session ends with it", async || {
+    let ended = soon("its session ends with it", async || {
         let response = page(Method::GET, "/api/me").send().await.unwrap();
         if response.status() == 401 { Ok(response) } else { Err(response.status()) }
     })
@@ -219,7 +219,7 @@ async fn refusals_are_lines_of_the_log_and_a_flood_of_them_is_a_count() {
     let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     assert_eq!(sent(at(Method::GET, "/api/me").header("cookie", &cookie)).await.0, 200);
     assert!(airlock.command(&["key", "revoke", &id], "").status.success());
-    eventually("its session ends with the key", async || {
+    soon("its session ends with the key", async || {
         let (status, said) = sent(at(Method::GET, "/api/me").header("cookie", &cookie)).await;
         if status == 401 { Ok(()) } else { Err(said) }
     })

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+use std::time::Duration;
+
 use airlock_tests::{Airlock, PATIENCE, vanishing};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -61,8 +63,9 @@ async fn five_hundred_askers_that_vanish_leave_nothing_running() {
     let airlock = Airlock::demo().await;
     let model = vanishing::model().await;
     let host = vanishing::host(&airlock, &model);
-    let (running, _) = vanishing::vanish(&airlock, &host, 500).await;
-    assert_eq!(running, vanishing::CONNECTIONS);
+    let (_, worked_on) = vanishing::vanish(&airlock, &host, 500).await;
+    // By themselves the statements would run for ten minutes.
+    assert!(worked_on < Duration::from_secs(60), "{worked_on:?}");
     let (status, answer) = host.ask("How many customers do we have?").await;
     assert_eq!((status, answer["outcome"].as_str()), (200, Some("answered")), "{answer}");
 }

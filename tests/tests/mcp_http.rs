@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use airlock_tests::laboratory::{Laboratory, Place, Served};
-use airlock_tests::{Airlock, Said, ScriptedModel, eventually, signal, under_test};
+use airlock_tests::{Airlock, Said, ScriptedModel, signal, soon, under_test};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -244,14 +244,14 @@ const NUMBERS: Place<'static> = Place {
 async fn a_call_ends_when_nobody_waits_for_it_and_no_agent_takes_every_connection() {
     let model = ScriptedModel::start(|_| Said::Status(400)).await;
     // Long enough that nothing but a cancellation ends a statement while this test looks.
-    let laboratory = Laboratory::start(300_000).await;
+    let laboratory = Laboratory::start(600_000).await;
     laboratory.make(&NUMBERS).await;
     let served = Served::start(&laboratory.config(), &model).await;
     let admin = laboratory.admin("numbers").await;
     let until = async |count: i64, what: &str| {
         let query = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%n a, n b, n c, n d%'
             AND pid <> pg_backend_pid()";
-        eventually(what, async || {
+        soon(what, async || {
             let running = admin.query_one(query, &[]).await.unwrap().get::<_, i64>(0);
             if running == count { Ok(()) } else { Err(running) }
         })

@@ -109,7 +109,7 @@ pub enum DatabaseError {
          itself when fewer than {most} are left"
     )]
     Orphaned {
-        /// How many run.
+        /// How many run, those included that were cancelled and did not end while they were waited for.
         running: usize,
         /// How many may run before nothing new is started.
         most: usize,

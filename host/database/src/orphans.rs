@@ -186,3 +186,47 @@ async fn ask(
     wire.close().await;
     Ok(results.pop().unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn what_is_ending_is_waited_for_and_what_runs_on_is_not() {
+        let orphans = Orphans::at_most(2);
+        let mut first = orphans.ending();
+        assert!(orphans.room(SHORT).await.is_ok(), "one may run");
+        let second = orphans.ending();
+        assert_eq!(orphans.running(), 0, "nobody knows yet that they run on");
+        assert!(orphans.check().is_ok());
+        let refused = orphans.room(SHORT).await;
+        assert!(matches!(refused, Err(DatabaseError::Orphaned { running: 2, most: 2 })), "{refused:?}");
+        // Whoever waits is let in when one ends.
+        let (let_in, ()) = tokio::join!(orphans.room(LONG), async { drop(second) });
+        assert!(let_in.is_ok());
+
+        assert!(first.runs_on() && !first.runs_on(), "it is news once");
+        assert_eq!(orphans.running(), 1);
+        let another = orphans.count();
+        // Nobody waits for what runs on.
+        assert!(tokio::time::timeout(SHORT, orphans.room(LONG)).await.unwrap().is_err());
+        drop(another);
+        assert!(first.is_out_of_sight(), "it is still known to run");
+        drop(first);
+        assert_eq!(orphans.running(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_a_server_says_nothing_of_keeps_nobody_waiting() {
+        let orphans = Orphans::at_most(1);
+        let mut one = orphans.ending();
+        assert!(orphans.room(SHORT).await.is_err());
+        assert!(!one.is_out_of_sight());
+        assert!(orphans.room(SHORT).await.is_ok());
+        assert!(one.runs_on(), "it was seen again");
+        assert!(orphans.room(SHORT).await.is_err());
+    }
+}

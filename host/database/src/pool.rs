@@ -97,13 +97,14 @@ impl Pool {
             return Err(DatabaseError::Resting { left });
         }
         let wait = self.limits.wait.min(patience);
+        let begun = Instant::now();
         let busy = DatabaseError::Busy { size: self.limits.size, waited: wait };
         // The semaphore is never closed; if it were, no connection could be had either.
         let Ok(Ok(permit)) = timeout(wait, Arc::clone(&self.permits).acquire_owned()).await else {
             return Err(busy);
         };
         // Who waited may have waited for one of them.
-        self.orphans.room(wait).await?;
+        self.orphans.room(wait.saturating_sub(begun.elapsed())).await?;
         let parked = self.take_idle();
         let (wire, born, reused) = match parked {
             Some((wire, born)) => (wire, born, true),

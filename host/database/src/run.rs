@@ -265,7 +265,9 @@ impl Source {
     /// words say neither whose role it is nor what would help.
     async fn not_set_up(&self, failure: Failure, options: &RunOptions) -> Failure {
         let Some(role) = options.identity.as_ref().and_then(Identity::role) else { return failure };
-        match holders::not_taken(self, role).await {
+        let limit = self.config().grace.min(remaining(options.deadline));
+        let looked = timeout(limit, holders::not_taken(self, role)).await;
+        match looked.unwrap_or(Err(DatabaseError::Deadline { after: limit })) {
             Ok(Some(NotTaken { why, remedy })) => {
                 tracing::error!(why, remedy, "an ask of a key with a role failed");
                 // The remedy names the reader, who is the operator's affair.

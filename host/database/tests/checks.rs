@@ -126,6 +126,12 @@ async fn the_roles_of_keys_are_taken_up_and_not_inherited() {
         let check = named(&found, apart);
         assert_eq!(check.outcome, CheckOutcome::Failed, "{check:?}");
         assert!(check.remedy.as_deref().unwrap().contains("SET TRUE"), "{check:?}");
+        // What it inherits it has, whether it can be taken up or not.
+        server.psql("GRANT tenant_a TO reader WITH INHERIT TRUE, SET FALSE");
+        let found = checks_with(&server, "reader", &["tenant_a"]).await;
+        let check = named(&found, apart);
+        assert_eq!(check.outcome, CheckOutcome::Failed, "{check:?}");
+        assert!(check.found.contains("without taking the role up"), "{check:?}");
     }
     let found = checks_with(&server, "reader", &["nobody_made"]).await;
     assert_eq!(named(&found, apart).outcome, CheckOutcome::Advised);

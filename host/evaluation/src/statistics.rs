@@ -181,7 +181,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Of these milliseconds.
+    /// Of these times, in whatever unit they are.
     #[must_use]
     pub fn of(mut times: Vec<u64>) -> Self {
         times.sort_unstable();

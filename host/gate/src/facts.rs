@@ -35,7 +35,7 @@ pub struct Loss {
 }
 
 /// What is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
     /// What is behind the point, where a whole number is divided by a whole number.
@@ -69,7 +69,7 @@ pub(crate) struct Collector {
     literals: HashSet<(usize, ColumnRef)>,
     /// Divisions that turned out to be meant, by their place.
     meant: HashSet<usize>,
-    /// Those among them that rows are grouped by.
+    /// Divisions that rows are grouped by, by their place.
     grouped: Vec<usize>,
 }
 

@@ -10,10 +10,10 @@ use serde::{Deserialize, Deserializer};
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Sent.
+    /// US dollars for a million tokens sent; finite, from 0.
     #[serde(deserialize_with = "dollars")]
     pub input: f64,
-    /// Received.
+    /// US dollars for a million tokens received; finite, from 0.
     #[serde(deserialize_with = "dollars")]
     pub output: f64,
 }

@@ -399,11 +399,15 @@ impl<'a> Ask<'a> {
     }
 
     fn run_options(&self) -> RunOptions {
+        let until = self.desk.budget.until;
+        // An answer that stands must not be lost because what is tried in its place takes all the time there is.
+        let now = Instant::now();
+        let half = now + until.saturating_duration_since(now) / 2;
         RunOptions {
             time_zone: self.clock.zone().to_owned(),
             search_path: self.domain.catalogue().search_path.clone(),
             max_rows: self.request.max_rows,
-            deadline: Some(self.desk.budget.until),
+            deadline: Some(if self.standing.is_some() { half } else { until }),
             identity: self.desk.identity.clone(),
         }
     }
@@ -453,7 +457,7 @@ impl<'a> Ask<'a> {
             row_count: Some(row_count),
         });
         self.positions.push(None);
-        self.warn_of_losses(&approved);
+        self.warn_of_losses(&approved, inspect::is_empty(&result));
         Ok(State::Answer { approved, result, probe })
     }
 
@@ -471,7 +475,8 @@ impl<'a> Ask<'a> {
             context: context::infos(&self.desk.blocks),
             remaining: ATTEMPTS.saturating_sub(self.attempt()),
             width: self.width,
-            model_available: true,
+            // What a model wrote anew may be right by chance where an empty result was the truth.
+            model_available: self.standing.is_none(),
             attributes,
         };
         let repaired = self.desk.drive(input).await?;
@@ -491,7 +496,7 @@ impl<'a> Ask<'a> {
             }
             // Only an edit of it takes the place of a text that may be right.
             _ if let Some(standing) = self.standing.take() => {
-                self.warn_of_losses(standing.approved());
+                self.warn_of_losses(standing.approved(), true);
                 self.stand(standing)
             }
             Repaired::Regenerate(again) => {

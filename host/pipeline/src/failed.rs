@@ -22,19 +22,15 @@ impl Ask<'_> {
     ) -> State {
         self.book(origin, &failure, took, row_count);
         if let Some(standing) = self.standing.take() {
-            self.warn_of_losses(standing.approved());
+            self.warn_of_losses(standing.approved(), true);
             return self.stand(standing);
         }
         let attempt = self.attempt();
         State::End(match failure.error_type {
             ErrorType::Forbidden => {
-                tracing::warn!(ask = %self.id, message = failure.message, "a draft was out of bounds");
                 Ending::Refused(format!("The query that was written is not allowed: {}", failure.message))
             }
-            ErrorType::PermissionDenied => {
-                tracing::error!(ask = %self.id, message = failure.message, "the reader role may not read what the catalogue lists");
-                Ending::Failed(Fault::Database(failure))
-            }
+            ErrorType::PermissionDenied => Ending::Failed(Fault::Database(failure)),
             kind if !kind.repairable() => Ending::GaveUp(failure.message),
             _ if self.request.mode == Mode::Baseline => {
                 Ending::GaveUp(format!("The single attempt of the baseline failed: {}", failure.message))
@@ -50,7 +46,7 @@ impl Ask<'_> {
         })
     }
 
-    /// Writes a failed attempt down.
+    /// Writes a failed attempt down, and what an operator must know of whatever follows into the log.
     pub(crate) fn book(
         &mut self,
         origin: &'static str,
@@ -58,6 +54,14 @@ impl Ask<'_> {
         took: Took,
         row_count: Option<u64>,
     ) {
+        let message = &failure.message;
+        match failure.error_type {
+            ErrorType::Forbidden => tracing::warn!(ask = %self.id, message, "a draft was out of bounds"),
+            ErrorType::PermissionDenied => {
+                tracing::error!(ask = %self.id, message, "the reader role may not read what the catalogue lists");
+            }
+            _ => {}
+        }
         self.history.push(HistoryEntry {
             sql: failure.sql.clone(),
             origin: origin.to_owned(),
@@ -86,7 +90,7 @@ impl Ask<'_> {
         if let (true, Fault::Component(error)) = (self.desk.live, &fault) {
             self.desk.host.quarantine().observe(self.desk.host.registry(), error);
         }
-        self.warn_of_losses(standing.approved());
+        self.warn_of_losses(standing.approved(), true);
         self.stand(standing)
     }
 }

@@ -50,7 +50,7 @@ impl Moment {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    fn age(&self) -> Duration {
+    pub(crate) fn age(&self) -> Duration {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 }

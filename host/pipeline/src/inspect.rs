@@ -1,4 +1,5 @@
-//! Reading what came back: is an empty result the truth, or a value that was spelt another way?
+//! Reading what came back: is an empty result the truth, a value that was spelt another way, or something that PostgreSQL
+//! left out?
 //!
 //! One diagnostic, never a loop. Zero rows can be a right answer, and retrying until rows appear would answer another
 //! question. An aggregate over nothing (one row of NULL or 0) is the same trap.

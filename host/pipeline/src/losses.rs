@@ -36,18 +36,14 @@ impl Standing {
     /// Where the text loses something, for repair: the bytes of the operators, by kind.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = Attribute> {
         let losses = &self.approved.facts().losses;
-        [LossKind::Fraction, LossKind::LastDay, LossKind::OneDay].into_iter().filter_map(|kind| {
-            let places: Vec<String> = losses
-                .iter()
-                .filter(|loss| loss.kind == kind)
-                .take(PLACES)
-                .map(|loss| loss.at.to_string())
-                .collect();
-            let key = match kind {
-                LossKind::Fraction => "loss:fraction",
-                LossKind::LastDay => "loss:last-day",
-                LossKind::OneDay => "loss:one-day",
-            };
+        let kinds = [
+            (LossKind::Fraction, "loss:fraction"),
+            (LossKind::LastDay, "loss:last-day"),
+            (LossKind::OneDay, "loss:one-day"),
+        ];
+        kinds.into_iter().filter_map(|(kind, key)| {
+            let of_kind = losses.iter().filter(|loss| loss.kind == kind);
+            let places: Vec<String> = of_kind.take(PLACES).map(|loss| loss.at.to_string()).collect();
             (!places.is_empty()).then(|| Attribute { key: key.to_owned(), value: places.join(",") })
         })
     }
@@ -68,18 +64,17 @@ impl Ask<'_> {
             return None;
         }
         let failure = failure(approved)?;
-        let standing = Standing {
+        self.standing = Some(Standing {
             approved: approved.clone(),
             result: result.clone(),
             probe: probe.cloned(),
             at: self.history.len(),
             assumptions: self.assumptions.clone(),
             findings: self.findings.clone(),
-        };
+        });
         let rows = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
-        let next = self.failed(origin, failure, took, Some(rows), None);
-        self.standing = Some(standing);
-        Some(next)
+        self.book(origin, &failure, took, Some(rows));
+        Some(State::Repair { failure, probe: None })
     }
 
     /// Answers with the text that stands: what was offered in its place is no better.
@@ -98,8 +93,8 @@ impl Ask<'_> {
     }
 
     /// Says what is not in a result.
-    pub(crate) fn warn_of_losses(&mut self, approved: &Approved) {
-        self.warnings.extend(warnings(&approved.facts().losses));
+    pub(crate) fn warn_of_losses(&mut self, approved: &Approved, is_empty: bool) {
+        self.warnings.extend(warnings(&approved.facts().losses, is_empty));
     }
 }
 
@@ -107,12 +102,7 @@ impl Ask<'_> {
 fn failure(approved: &Approved) -> Option<Failure> {
     let losses = &approved.facts().losses;
     let first = losses.first()?;
-    let mut told: Vec<String> = Vec::new();
-    for why in losses.iter().map(why) {
-        if !told.contains(&why) {
-            told.push(why);
-        }
-    }
+    let told = each_once(losses.iter().map(why));
     let message = format!("The query found nothing, or nothing but zero. {}", told.join(" "));
     let mut failure = Failure::new(ErrorType::EmptyResult, message, approved.text());
     let before = approved.text().get(..first.at).unwrap_or_default();
@@ -133,22 +123,27 @@ fn why(loss: &Loss) -> String {
     }
 }
 
-/// What an answer says of the losses in its query, each once. A moment that equals a day was found where there are rows.
-fn warnings(losses: &[Loss]) -> Vec<String> {
+/// What an answer says of the losses in its query. Where there are rows, a moment that equals a day was found.
+fn warnings(losses: &[Loss], is_empty: bool) -> Vec<String> {
+    each_once(losses.iter().filter_map(|loss| match (loss.kind, &loss.column) {
+        (LossKind::Fraction, _) => Some(
+            "The query divides whole numbers: what is behind the point is dropped (7 / 2 is 3).".to_owned(),
+        ),
+        (LossKind::LastDay, Some(column)) => Some(format!(
+            "A range of {column} ends at the first moment of its last day: what is later on that day is not in it."
+        )),
+        (LossKind::OneDay, Some(column)) if is_empty => Some(format!(
+            "{column} is compared with the first moment of a day: what is later on that day is not in it."
+        )),
+        (LossKind::LastDay | LossKind::OneDay, _) => None,
+    }))
+}
+
+fn each_once(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
-    for loss in losses {
-        let warning = match (loss.kind, &loss.column) {
-            (LossKind::Fraction, _) => {
-                "The query divides whole numbers: what is behind the point is dropped (7 / 2 is 3)."
-                    .to_owned()
-            }
-            (LossKind::LastDay, Some(column)) => format!(
-                "A range of {column} ends at the first moment of its last day: what is later on that day is not in it."
-            ),
-            (LossKind::LastDay | LossKind::OneDay, _) => continue,
-        };
-        if !told.contains(&warning) {
-            told.push(warning);
+    for line in lines {
+        if !told.contains(&line) {
+            told.push(line);
         }
     }
     told
@@ -165,14 +160,18 @@ mod tests {
         let column =
             |name: &str| Some(ColumnRef { table: TableRef::new("shop", "bills"), column: name.to_owned() });
         let loss = |kind, column| Loss { kind, at: 0, column };
-        let told = warnings(&[
+        let losses = [
             loss(LossKind::Fraction, None),
             loss(LossKind::Fraction, None),
             loss(LossKind::LastDay, column("paid_at")),
             loss(LossKind::LastDay, column("sent_at")),
-            loss(LossKind::OneDay, column("paid_at")),
-        ]);
+            loss(LossKind::OneDay, column("due_at")),
+        ];
+        let told = warnings(&losses, false);
         assert_eq!(told.len(), 3, "{told:?}");
+        let empty = warnings(&losses, true);
+        assert_eq!(empty.len(), 4, "{empty:?}");
+        assert!(empty.iter().any(|line| line.contains("shop.bills.due_at")), "{empty:?}");
         assert!(told.iter().any(|line| line.contains("shop.bills.paid_at")), "{told:?}");
         assert!(told.iter().any(|line| line.contains("shop.bills.sent_at")), "{told:?}");
     }

@@ -124,7 +124,7 @@ fn refused(rejection: Rejection, sql: String) -> Failure {
     }
 }
 
-/// An empty result is doubted only where the data has the text in another spelling.
+/// A model is asked about an empty result only where the data has the text in another spelling.
 fn worth_asking(input: &RepairInput) -> bool {
     input.failure.error_type != "empty_result"
         || input.probe.as_ref().is_some_and(|probe| !probe.spellings.is_empty())

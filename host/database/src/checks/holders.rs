@@ -10,14 +10,14 @@ use crate::wire::Step;
 pub(super) const BECOMES: &str = "reader-becomes-no-other-role";
 
 /// What the reader is to each role of `$1`, a JSON list: whether the role is there, may be taken up, and is had without taking
-/// it up. From version 16 on a member may take a role up only where the membership says so.
+/// it up. From version 16 on a member may take a role up only where the membership says so; one can be inherited all the same.
 const STANDING: &str = "SELECT quote_ident(k.name), quote_ident(session_user),
-        CASE WHEN r.oid IS NULL THEN 'absent'
-             WHEN NOT pg_has_role(session_user, r.oid,
-                 CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END) THEN 'no-member'
-             WHEN pg_has_role(session_user, r.oid, 'USAGE') THEN 'inherited' ELSE 'apart' END,
-        (current_setting('server_version_num')::int >= 160000)::text
-    FROM jsonb_array_elements_text($1::text::jsonb) AS k(name) LEFT JOIN pg_roles r ON r.rolname = k.name";
+        CASE WHEN r.oid IS NULL THEN 'absent' WHEN pg_has_role(session_user, r.oid, 'USAGE') THEN 'inherited'
+             WHEN NOT s.takes THEN 'no-member' ELSE 'apart' END,
+        (current_setting('server_version_num')::int >= 160000)::text, coalesce(s.takes, false)::text
+    FROM jsonb_array_elements_text($1::text::jsonb) AS k(name) LEFT JOIN pg_roles r ON r.rolname = k.name,
+        LATERAL (SELECT pg_has_role(session_user, r.oid,
+            CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END) AS takes) AS s";
 
 /// Roles that the reader can take up and that no key gives.
 const OTHERS: &str = "SELECT quote_ident(r.rolname), quote_ident(session_user)
@@ -39,15 +39,17 @@ fn grant(roles: &[String], member: &str, by_membership: bool) -> String {
 /// Why the reader cannot take a role up, and what would help; `None` when it can.
 pub(crate) async fn not_taken(source: &Source, role: &str) -> Result<Option<NotTaken>, DatabaseError> {
     let rows = rows(source, STANDING, &[role.to_owned()]).await?;
-    let Some([role, reader, standing, of_16]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
-    Ok(match standing.as_str() {
-        "no-member" => Some(NotTaken {
+    let Some([role, reader, standing, of_16, takes]) = rows.first().map(Vec::as_slice) else {
+        return Ok(None);
+    };
+    Ok(match (standing.as_str(), takes.as_str()) {
+        ("absent", _) => {
+            Some(NotTaken { why: format!("the data source has no role {role}"), remedy: ABSENT.to_owned() })
+        }
+        (_, "false") => Some(NotTaken {
             why: format!("the reader may not take the role {role} up"),
             remedy: grant(std::slice::from_ref(role), reader, of_16 == "true"),
         }),
-        "absent" => {
-            Some(NotTaken { why: format!("the data source has no role {role}"), remedy: ABSENT.to_owned() })
-        }
         _ => None,
     })
 }
@@ -68,7 +70,7 @@ pub(super) async fn are_apart(source: &Source, roles: &[String]) -> Result<Findi
     let (mut inherited, mut no_member, mut absent, mut apart) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let (mut member, mut by_membership) = (String::new(), false);
     for row in rows(source, STANDING, roles).await? {
-        let [role, reader, standing, of_16] = row.as_slice() else { continue };
+        let [role, reader, standing, of_16, _] = row.as_slice() else { continue };
         (member, by_membership) = (reader.clone(), of_16 == "true");
         match standing.as_str() {
             "inherited" => inherited.push(role.clone()),

@@ -162,7 +162,7 @@ pub(super) fn of_call(name: &str, values: &[Value]) -> Nature {
     match name {
         "count" => Nature::Wide,
         "sum" if first == Nature::Whole => Nature::Wide,
-        "min" | "max" | "abs" if first != Nature::Moment => first,
+        "min" | "max" | "abs" => first,
         "length" | "char_length" | "character_length" | "cardinality" => Nature::Whole,
         _ => Nature::Other,
     }
@@ -175,20 +175,12 @@ pub(super) fn together(written: &[&NodeEnum], values: &[Value]) -> Nature {
     natures.reduce(Nature::joined).unwrap_or_default()
 }
 
-/// What is cast to a type. A number that is made whole by a cast is divided as one on purpose.
-pub(super) fn of_cast(names: &[Node]) -> Nature {
+/// What a type holds, by its name.
+pub(super) fn of_type(names: &[Node]) -> Nature {
     match strings(names).unwrap_or_default().as_slice() {
-        [name] | ["pg_catalog", name] => match Nature::of_type(name) {
-            Nature::Whole | Nature::Wide => Nature::Other,
-            nature => nature,
-        },
+        [name] | ["pg_catalog", name] => Nature::of_type(name),
         _ => Nature::Other,
     }
-}
-
-/// Whether a cast makes whole numbers.
-pub(super) fn makes_whole(names: &[Node]) -> bool {
-    matches!(strings(names).unwrap_or_default().as_slice(), [name] | ["pg_catalog", name] if Nature::of_type(name).is_whole())
 }
 
 /// Functions that are given a quotient to be cut.

@@ -24,10 +24,13 @@ impl Walk<'_> {
         let value = self.computed(node, scope)?;
         let padded = padding(of).map_or(0, i64::from);
         let bytes = value.bytes.max(u64::try_from(padded).unwrap_or_default());
-        // Of an array only its elements are such values.
-        let nature = if of.array_bounds.is_empty() { losses::of_cast(&of.names) } else { Nature::Other };
-        if losses::makes_whole(&of.names) {
+        // Of an array only its elements are such values; and a number that a cast makes whole is divided as one on purpose.
+        let mut nature = losses::of_type(&of.names);
+        if nature.is_whole() {
             self.cut_on_purpose(Some(node));
+        }
+        if nature.is_whole() || !of.array_bounds.is_empty() {
+            nature = Nature::Other;
         }
         Ok(Value { kind, nature, origin: None, bytes, count: value.count })
     }

@@ -30,9 +30,7 @@ pub(crate) fn without_operations(text: &str) -> Vec<bool> {
                 }
                 "sort" | "sorted" | "sorting" => matches!(next, "by" | "in" | "from"),
                 "rank" | "ranked" | "ranking" | "group" | "grouped" => next == "by",
-                "change" | "growth" | "increase" | "decrease" => {
-                    matches!(before, "percentage" | "percent" | "over")
-                }
+                "change" | "growth" | "increase" | "decrease" => matches!(before, "percentage" | "percent"),
                 _ => false,
             }
         })

@@ -69,11 +69,6 @@ impl Caller {
         self.domains.iter()
     }
 
-    /// Whether they are bound to no domain.
-    pub fn is_everywhere(&self) -> bool {
-        self.domains.is_empty()
-    }
-
     /// Whether there are domains that are not theirs to see.
     pub fn is_bound(&self) -> bool {
         !self.domains.is_empty()

@@ -37,9 +37,9 @@ pub struct Visit {
 
 impl Visit {
     /// Whoever started this process and speaks with it by its own streams.
-    pub fn of_process(who: &str) -> Self {
+    pub fn of_process() -> Self {
         Self {
-            who: who.to_owned(),
+            who: "local".to_owned(),
             from: None,
             method: None,
             path: "stdio".to_owned(),
@@ -48,9 +48,17 @@ impl Visit {
         }
     }
 
-    /// Tells that the request was refused with this status.
+    /// Tells that the request was refused with this HTTP status; `who` is it that was known by then, if not who was let in.
     pub fn refused(&self, who: Option<&str>, status: u16, code: &str) {
-        let who = who.unwrap_or(&self.who);
+        self.tell(who.unwrap_or(&self.who), None, Some(status), code, "a request was refused");
+    }
+
+    /// Tells that a call of a tool was refused.
+    pub fn call_refused(&self, tool: &str, code: &str) {
+        self.tell(&self.who, Some(tool), None, code, "a call was refused");
+    }
+
+    fn tell(&self, who: &str, tool: Option<&str>, status: Option<u16>, code: &str, what: &str) {
         if !self.refusals.tells_of(Party::new(who, self.from)) {
             return;
         }
@@ -60,28 +68,11 @@ impl Visit {
             from = from.map(tracing::field::display),
             method = method.as_ref().map(tracing::field::display),
             path,
+            tool,
             status,
             code,
             request_id,
-            "a request was refused"
-        );
-    }
-
-    /// Tells that a call of a tool was refused.
-    pub fn call_refused(&self, tool: &str, code: &str) {
-        if !self.refusals.tells_of(Party::new(&self.who, self.from)) {
-            return;
-        }
-        let Self { who, from, method, path, request_id, .. } = self;
-        tracing::warn!(
-            who,
-            from = from.map(tracing::field::display),
-            method = method.as_ref().map(tracing::field::display),
-            path,
-            tool,
-            code,
-            request_id,
-            "a call was refused"
+            "{what}"
         );
     }
 }

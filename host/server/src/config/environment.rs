@@ -50,6 +50,14 @@ impl Environment {
         self.0.get(OsStr::new(name))?.to_str().map(str::to_owned)
     }
 
+    /// Whether Kubernetes set it, for a service whose name begins with airlock: it sets the service's address with all others.
+    fn is_of_kubernetes(&self, name: &str) -> bool {
+        service_of(name).is_some_and(|service| {
+            let address = format!("{service}_SERVICE_HOST");
+            self.0.contains_key(OsStr::new(&address))
+        })
+    }
+
     /// Refuses a variable that nothing reads, or nothing can. What the file names by a key that ends with `_env` is known,
     /// too.
     ///
@@ -68,7 +76,7 @@ impl Environment {
                 Err(ConfigError::Variable { name, hint: hint.to_owned() })
             };
             let Some(name) = name.to_str() else { return wrong("its name is no text in UTF-8: unset it") };
-            if of_kubernetes(name) {
+            if self.is_of_kubernetes(name) {
                 continue;
             }
             if !known.iter().any(|known| known == name) {
@@ -87,15 +95,20 @@ impl Environment {
     }
 }
 
-/// Whether Kubernetes sets a variable of this name in every container beside a service whose name begins with airlock.
-fn of_kubernetes(name: &str) -> bool {
+/// The service of which Kubernetes would set a variable of this name, in every container beside it.
+fn service_of(name: &str) -> Option<&str> {
     let port = |rest: &str| {
         let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         digits.len() < rest.len() && digits.starts_with('_')
     };
-    ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT"].iter().any(|end| name.ends_with(end))
-        || name.contains("_SERVICE_PORT_")
-        || name.split("_PORT_").skip(1).any(port)
+    let numbered = || {
+        let mut found =
+            name.match_indices("_PORT_").filter(|(at, part)| name.get(at + part.len()..).is_some_and(port));
+        found.next().and_then(|(at, _)| name.get(..at))
+    };
+    let ends = ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT"];
+    let named = || name.split_once("_SERVICE_PORT_").map(|(service, _)| service);
+    ends.iter().find_map(|end| name.strip_suffix(end)).or_else(named).or_else(numbered)
 }
 
 /// Refuses a key whose value is given twice: in its place, and by the name of a variable that holds it.
@@ -141,15 +154,6 @@ mod tests {
             ("AIRLOCK_STORE_URL", None),
             ("AIRLOCK_STORE_RECALL_PASSWORD", None),
             ("AIRLOCK_SHOP", None),
-            ("AIRLOCK_SERVICE_HOST", None),
-            ("AIRLOCK_SERVICE_PORT", None),
-            ("AIRLOCK_SERVICE_PORT_HTTP", None),
-            ("AIRLOCK_PORT", None),
-            ("AIRLOCK_PORT_8080_TCP", None),
-            ("AIRLOCK_PORT_8080_TCP_ADDR", None),
-            ("AIRLOCK_STAGING_SERVICE_HOST", None),
-            ("AIRLOCK_STAGING_SERVICE_PORT_HTTP", None),
-            ("AIRLOCK_STAGING_PORT_443_TCP_PROTO", None),
             ("AIRLOCK_PORT_", Some("unset it")),
             ("AIRLOCK_PORT_TCP_8080", Some("unset it")),
             ("AIRLOCK_SERVICE_HOSTS", Some("unset it")),
@@ -169,6 +173,29 @@ mod tests {
                 _ => panic!("{name}: {said:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_kubernetes_sets_of_a_service_is_let_be_and_nothing_that_looks_like_it() {
+        for (service, name, want) in [
+            ("AIRLOCK", "AIRLOCK_SERVICE_HOST", true),
+            ("AIRLOCK", "AIRLOCK_SERVICE_PORT", true),
+            ("AIRLOCK", "AIRLOCK_SERVICE_PORT_HTTP", true),
+            ("AIRLOCK", "AIRLOCK_PORT", true),
+            ("AIRLOCK", "AIRLOCK_PORT_8080_TCP", true),
+            ("AIRLOCK", "AIRLOCK_PORT_8080_TCP_ADDR", true),
+            ("AIRLOCK_STAGING", "AIRLOCK_STAGING_SERVICE_PORT_HTTP", true),
+            ("AIRLOCK_STAGING", "AIRLOCK_STAGING_PORT_443_TCP_PROTO", true),
+            ("AIRLOCK", "AIRLOCK_LISTEN_PORT", false),
+            ("AIRLOCK", "AIRLOCK_MODEL_SERVICE_PORT", false),
+            ("AIRLOCK", "AIRLOCK_PORT_TCP_8080", false),
+            ("AIRLOCK_STAGING", "AIRLOCK_PORT", false),
+        ] {
+            let address = format!("{service}_SERVICE_HOST");
+            let set = Environment::of(&[(&address, "10.0.0.7"), (name, "x")]);
+            assert_eq!(set.check(&Table::new()).is_ok(), want, "{name} beside {address}");
+        }
+        assert!(Environment::of(&[("AIRLOCK_PORT", "8080")]).check(&Table::new()).is_err());
     }
 
     #[test]

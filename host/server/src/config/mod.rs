@@ -251,7 +251,8 @@ impl Config {
     fn of(path: &Path, text: &str, environment: &Environment) -> Result<Self, ConfigError> {
         let parsed: File = toml::from_str(text)
             .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, text)))?;
-        let table: toml::Table = toml::from_str(text).unwrap_or_default();
+        let table: toml::Table = toml::from_str(text)
+            .map_err(|error| ConfigError::Parse(path.to_owned(), wrong::in_words(error, text)))?;
         environment.check(&table)?;
         environment::once("", &table)?;
         Self::resolve(parsed, path.parent().unwrap_or(Path::new("")), |name| environment.variable(name))

@@ -60,11 +60,14 @@ impl Item {
         }
     }
 
-    /// Whether somebody proposed it: what speaks for such an item, and what it says, may be what others asked.
+    /// Whether it was proposed, or came of asks and was put back from a snapshot: what speaks for such an item, and what it
+    /// says, may be what others asked.
     pub const fn was_proposed(&self) -> bool {
         match self {
             Self::Candidate(_) => true,
-            Self::Curated(item) => item.candidate.is_some(),
+            Self::Curated(item) => {
+                item.candidate.is_some() || !matches!(item.origin, Origin::Person | Origin::Imported)
+            }
         }
     }
 

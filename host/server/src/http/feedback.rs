@@ -14,8 +14,6 @@ use super::problem::Problem;
 use crate::access::{Caller, Scope};
 use crate::service::{Service, judging};
 
-/// Characters of a note.
-const NOTE: usize = 2_000;
 /// Characters of SQL.
 const SQL: usize = 8_000;
 
@@ -64,7 +62,7 @@ pub async fn feedback(
     Body(said): Body<Judging>,
 ) -> Result<Json<Recorded>, Problem> {
     caller.may(Scope::Feedback)?;
-    for (field, text, most) in [("note", &said.note, NOTE), ("sql", &said.sql, SQL)] {
+    for (field, text, most) in [("note", &said.note, judging::NOTE), ("sql", &said.sql, SQL)] {
         if text.as_ref().is_some_and(|text| text.chars().count() > most) {
             return Err(Problem::of_field(field, format!("{field}: it has at most {most} characters.")));
         }
@@ -74,8 +72,7 @@ pub async fn feedback(
     }
     let store = store(&service)?;
     let Some(asked) = judging::judged(&caller, store, said.ask_id).await? else {
-        let detail = "There is no such ask of yours in the log: it was never finished, is too old, or somebody else's.";
-        return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-ask", detail));
+        return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-ask", judging::UNKNOWN));
     };
     let domain = service.host.domain(Some(&asked.domain))?;
     let judgement = Judgement {

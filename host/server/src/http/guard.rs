@@ -55,8 +55,8 @@ const PROXIED: [&str; 24] = [
 const PATH: usize = 200;
 
 /// Refusals beside those that are one by their status.
-const REFUSALS: [&str; 5] =
-    [HEADER_TWICE, "too-many-sessions", "unknown-ask", "unknown-domain", "unknown-session"];
+const REFUSALS: [&str; 6] =
+    [HEADER_TWICE, "too-many-sessions", "unknown-ask", "unknown-domain", "unknown-item", "unknown-session"];
 const HEADER_TWICE: &str = "header-twice";
 const SESSION_ENDED: &str = "session-ended";
 

@@ -95,7 +95,7 @@ fn scope(caller: &Caller, domain: Option<DomainName>) -> Result<DomainScope, Pro
             caller.may_in(Scope::Operate, &domain)?;
             Ok(DomainScope::Only(domain))
         }
-        None if caller.is_everywhere() => Ok(DomainScope::Any),
+        None if !caller.is_bound() => Ok(DomainScope::Any),
         None => {
             Err(Problem::of_field("domain", "domain: this key is for some domains only: name one of them."))
         }
@@ -144,7 +144,8 @@ fn seen_entry(entry: &mut Entry, caller: &Caller) {
 }
 
 /// The components in service, those in quarantine, those that run beside others, and the files that a swap can name. Who is
-/// bound to some domains gets what serves there, and no files.
+/// bound to some domains gets what serves there, and no files; of what serves all domains the reason of a quarantine and the
+/// differences of a shadow are empty, because they may tell of other domains.
 #[utoipa::path(get, path = "/api/plugins", tag = "operators", responses((status = 200, body = Value)))]
 pub async fn list(State(service): State<Service>, caller: Caller) -> Result<Json<Value>, Problem> {
     caller.may(Scope::Operate)?;
@@ -154,7 +155,7 @@ pub async fn list(State(service): State<Service>, caller: Caller) -> Result<Json
     }
     let Json(mut status) = answer(reply)?;
     let folder = service.config.components.clone();
-    let files = if caller.is_everywhere() {
+    let files = if !caller.is_bound() {
         tokio::task::spawn_blocking(move || files(&folder)).await.unwrap_or_default()
     } else {
         Vec::new()
@@ -178,7 +179,8 @@ fn files(folder: &FsPath) -> Vec<String> {
     names
 }
 
-/// What served when: swaps, rollbacks, quarantines, shadows, the newest first.
+/// What served when: swaps, rollbacks, quarantines, shadows, the newest first. To who is bound to some domains the regressions,
+/// reasons and differences of what serves all domains are empty.
 #[utoipa::path(get, path = "/api/plugins/history", tag = "operators", params(Wanted),
     responses((status = 200, body = EntryPage)))]
 pub async fn entries(

@@ -107,7 +107,7 @@ pub struct SourceHealth {
 /// The model of a role.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RoleModel {
-    /// `fast`, `reasoning` and so on.
+    /// `fast`, `reasoning` or `review`.
     role: &'static str,
     /// Its name at its provider.
     model: String,
@@ -446,7 +446,7 @@ impl From<DomainDrift> for DriftNow {
 
 #[cfg(test)]
 impl Health {
-    /// One of a host with two domains, every field of which says something: what is added to it is to be added here.
+    /// One of a host with two domains, with each kind of thing that names one: what is added to it is to be added here.
     pub(super) fn of_two(first: &DomainName, second: &DomainName) -> Self {
         let both = [first, second];
         let serving = |domain: &DomainName| Serving {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::problem::Problem;
-use crate::access::{Caller, Denied, Scope};
+use crate::access::{Caller, Scope};
 use crate::service::describe::{Summary, Table};
 use crate::service::reach;
 
@@ -45,9 +45,7 @@ pub struct Schema {
 }
 
 /// Whoever may ask may see what can be asked about.
-fn may_look(caller: &Caller) -> Result<(), Denied> {
-    if caller.has(Scope::Ask) { Ok(()) } else { caller.may(Scope::Read) }
-}
+const LOOKING: &[Scope] = &[Scope::Read, Scope::Ask];
 
 /// The domains that the caller sees, a summary each.
 ///
@@ -55,7 +53,7 @@ fn may_look(caller: &Caller) -> Result<(), Denied> {
 /// When the caller may neither ask nor read.
 #[utoipa::path(get, path = "/api/domains", tag = "schema", responses((status = 200, body = Domains)))]
 pub async fn domains(State(host): State<Arc<Host>>, caller: Caller) -> Result<Json<Domains>, Problem> {
-    may_look(&caller)?;
+    caller.may_by_one_of(LOOKING)?;
     let domains = reach::domains(&host, &caller).map(|domain| Summary::of(&domain)).collect();
     Ok(Json(Domains { domains }))
 }
@@ -70,7 +68,7 @@ pub async fn schema(
     caller: Caller,
     which: Result<Query<Which>, QueryRejection>,
 ) -> Result<Json<Schema>, Problem> {
-    may_look(&caller)?;
+    caller.may_by_one_of(LOOKING)?;
     let Query(which) = which?;
     let domain = reach::domain(&host, &caller, which.domain.as_ref())?;
     let settings = domain.knowledge().settings();

@@ -12,9 +12,6 @@ use super::said::{Said, bound, plain, table};
 use super::tools::Tool;
 use crate::service::judging;
 
-/// Most characters of a note.
-const NOTE: usize = 2_000;
-
 impl Call<'_> {
     pub(super) async fn ask(&self, mut arguments: Arguments, listener: Listener) -> Told {
         let domain = self.domain(&arguments.domain()?)?;
@@ -62,8 +59,8 @@ impl Call<'_> {
             "wrong" => false,
             _ => return Err(wrong("verdict", "it is `right` or `wrong`")),
         };
-        if note.as_ref().is_some_and(|note| note.chars().count() > NOTE) {
-            return Err(wrong("note", format!("it may have {NOTE} characters")));
+        if note.as_ref().is_some_and(|note| note.chars().count() > judging::NOTE) {
+            return Err(wrong("note", format!("it may have {} characters", judging::NOTE)));
         }
         let Some(store) = self.store() else {
             return Err(ToolProblem::new(
@@ -72,12 +69,8 @@ impl Call<'_> {
             ));
         };
         let away = |error: airlock_knowledge::store::StoreError| ToolProblem::new("store-away", error);
-        let unknown = || {
-            let reason = format!(
-                "there is no ask {ask} of yours in the log: it was never finished, is too old, or somebody else's"
-            );
-            ToolProblem::new("unknown-ask", format!("ask_id: {reason}.")).field("ask_id")
-        };
+        let unknown =
+            || ToolProblem::new("unknown-ask", format!("ask_id: {}", judging::UNKNOWN)).field("ask_id");
         let asked = judging::judged(&self.caller, store, ask).await.map_err(away)?.ok_or_else(unknown)?;
         let who = Some(self.caller.name.clone());
         let judgement = Judgement { ask, right, sql: None, note, who };

@@ -99,7 +99,7 @@ impl Agents {
     pub fn new(host: Arc<Host>, store: Option<Store>, door: Door) -> Self {
         let places = Arc::new(Semaphore::new(CALLS as usize));
         let lanes = Lanes::over(&host);
-        let local = Visit::of_process("local");
+        let local = Visit::of_process();
         Self { host, store, door, places, lanes, local, gone: CancellationToken::new() }
     }
 

@@ -7,6 +7,13 @@ use airlock_types::AskId;
 
 use crate::access::{Caller, Scope};
 
+/// Most characters of a note on an answer.
+pub const NOTE: usize = 2_000;
+
+/// Why an ask is not there to be judged.
+pub const UNKNOWN: &str =
+    "There is no such ask of yours in the log: it was never finished, is too old, or somebody else's.";
+
 /// How long an ask that ended this moment is looked for: it is logged beside its answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// So often.

@@ -390,9 +390,10 @@ async fn undecided(
     seen: ContentHash,
 ) -> Result<Candidate, StoreError> {
     let found = locked_candidate(work, domain, id, seen).await?;
-    match found.state {
-        CandidateState::Proposed | CandidateState::NeedsEvidence => Ok(found),
-        state => Err(StoreError::Decided { id, state: state.to_string() }),
+    if found.state.waits() {
+        Ok(found)
+    } else {
+        Err(StoreError::Decided { id, state: found.state.to_string() })
     }
 }
 

@@ -64,8 +64,13 @@ fn put(folder: &Path, domain: &DomainName, now: &str, lines: &[u8]) -> std::io::
         1 => folder.join(format!("{begin}{now}.jsonl")),
         number => folder.join(format!("{begin}{now}_{number:06}.jsonl")),
     };
-    let file = (1..).map(named).find(|file| !file.exists()).unwrap_or_else(|| named(1));
-    let next = folder.join(format!("{begin}{now}.next"));
+    let mut number = 1;
+    while named(number).exists() {
+        number += 1;
+    }
+    let file = named(number);
+    // One name for each domain: what a killed command left is written over by the next.
+    let next = folder.join(format!("{domain}.next"));
     let mut out = File::create(&next)?;
     out.write_all(lines)?;
     out.sync_all()?;
@@ -105,7 +110,7 @@ mod tests {
         let shop: DomainName = "shop".parse().unwrap();
         let put = |text: &str| put(folder.path(), &shop, "20261130T000001Z", text.as_bytes()).unwrap();
         // What a killed command left is no snapshot, and in nobody's way.
-        std::fs::write(folder.path().join("shop-20261130T000001Z.next"), "a half").unwrap();
+        std::fs::write(folder.path().join("shop.next"), "a half").unwrap();
         let files: Vec<PathBuf> = ["first", "second", "third"].map(put).into();
         for (file, want) in files.iter().zip(["first", "second", "third"]) {
             assert_eq!(std::fs::read_to_string(file).unwrap(), want, "{}", file.display());

@@ -1,8 +1,9 @@
 //! `airlock eval link`: how often the linker selects every table that the right answer reads.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use airlock_evaluation::Times;
 use airlock_gate::NodeKind;
 use airlock_knowledge::pack::{EvaluationCase, GoldenOutcome};
 use airlock_pipeline::{Asker, Domain, Host, Surface};
@@ -37,19 +38,19 @@ struct Miss {
     selected: Vec<String>,
 }
 
-/// Milliseconds.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+/// Milliseconds; none where nothing was timed.
+#[derive(Debug, Serialize)]
 struct Grounding {
-    median_ms: f64,
-    p95_ms: f64,
+    median_ms: Option<f64>,
+    p95_ms: Option<f64>,
 }
 
 impl Grounding {
-    fn of(mut times: Vec<f64>) -> Self {
-        times.sort_by(f64::total_cmp);
-        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
-        let rounded = |time: f64| (time * 100.0).round() / 100.0;
-        Self { median_ms: rounded(at(50)), p95_ms: rounded(at(95)) }
+    /// Of these microseconds.
+    fn of(times: Vec<u64>) -> Self {
+        let Times { median, p95 } = Times::of(times);
+        let milliseconds = |time: u64| Duration::from_micros(time).as_secs_f64() * 1e3;
+        Self { median_ms: median.map(milliseconds), p95_ms: p95.map(milliseconds) }
     }
 }
 
@@ -109,7 +110,8 @@ struct Tally {
     seen: usize,
     unplanned: usize,
     skipped: Vec<String>,
-    grounded: Vec<f64>,
+    /// Microseconds.
+    grounded: Vec<u64>,
     misses: Vec<Miss>,
     /// Database, set, and whether all tables were selected at each width.
     linked: Vec<(String, String, [bool; WIDTHS.len()])>,
@@ -139,7 +141,7 @@ impl Tally {
             AskRequest { domain: Some(domain.name().clone()), ..AskRequest::new(case.case.question.clone()) };
         let begun = Instant::now();
         host.context(&request, &Asker::local(Surface::Cli)).await?;
-        self.grounded.push(begun.elapsed().as_secs_f64() * 1e3);
+        self.grounded.push(u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));
         let mut all = [true; WIDTHS.len()];
         for ((width, linking), all) in WIDTHS.iter().zip(&linked).zip(&mut all) {
             let missing: Vec<&TableRef> =
@@ -253,14 +255,15 @@ fn shown(report: &Report) -> String {
     }
     let embedder = report.embedder.as_deref().unwrap_or("none, keywords alone");
     text.push_str(&format!("\nembedder: {embedder}; {} questions had no plan", report.unplanned));
-    text.push_str(&format!(
-        "\ngrounding of an ask: {:.1} ms median, {:.1} ms at the 95th percentile",
-        report.grounding.median_ms, report.grounding.p95_ms
-    ));
     if !report.skipped.is_empty() {
         text.push_str(&format!(
             "\nleft out, a table of the right answer is not here: {}",
             report.skipped.join(", ")
+        ));
+    }
+    if let Grounding { median_ms: Some(median), p95_ms: Some(p95) } = report.grounding {
+        text.push_str(&format!(
+            "\ngrounding of an ask: {median:.1} ms median, {p95:.1} ms at the 95th percentile"
         ));
     }
     text
