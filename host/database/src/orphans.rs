@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(orphans.running(), 1);
         let another = orphans.count();
         // Nobody waits for what runs on.
-        assert!(tokio::time::timeout(SHORT, orphans.room(LONG)).await.unwrap().is_err());
+        assert!(timeout(SHORT, orphans.room(LONG)).await.unwrap().is_err());
         drop(another);
         assert!(first.is_out_of_sight(), "it is still known to run");
         drop(first);
