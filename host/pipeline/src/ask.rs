@@ -70,7 +70,7 @@ pub(crate) struct Ask<'a> {
     pub plan: Plan,
     pub selection: Selection,
     pub width: u32,
-    /// Canonical texts of the drafts so far.
+    /// Texts of the drafts so far.
     drafts: Vec<String>,
     /// Positions of failures, by attempt: components get them, the record does not need them.
     pub(crate) positions: Vec<Option<u32>>,
@@ -336,9 +336,19 @@ impl<'a> Ask<'a> {
     }
 
     /// Books a text as one that was drafted.
-    pub(crate) fn drafted(&mut self, canonical: String) {
+    pub(crate) fn drafted(&mut self, sql: String) {
         self.duplicates = 0;
-        self.drafts.push(canonical);
+        self.drafts.push(sql);
+    }
+
+    /// Whether a text was drafted before, as PostgreSQL would print it. Most asks have one draft, which is not read again for
+    /// that.
+    fn is_drafted(&self, sql: &str) -> bool {
+        let canonical = |sql: &str| airlock_gate::canonical(sql).unwrap_or_else(|_| sql.to_owned());
+        !self.drafts.is_empty() && {
+            let same = canonical(sql);
+            self.drafts.iter().any(|before| canonical(before) == same)
+        }
     }
 
     fn check(&mut self, sql: String, origin: &'static str) -> State {
@@ -348,8 +358,7 @@ impl<'a> Ask<'a> {
         let mark = self.desk.timeline.open(|| Doing::Gate { attempt: Some(attempt), rejected: None });
         let verdict = self.domain.gate().check(&sql);
         self.desk.timeline.checked(mark, &verdict);
-        let canonical = airlock_gate::canonical(&sql).unwrap_or_else(|_| sql.clone());
-        if self.drafts.contains(&canonical) {
+        if self.is_drafted(&sql) {
             self.duplicates += 1;
             let failure = Failure::new(
                 ErrorType::DuplicateDraft,
@@ -358,7 +367,7 @@ impl<'a> Ask<'a> {
             );
             return self.failed(origin, failure, Took::default(), None, None);
         }
-        self.drafted(canonical);
+        self.drafted(sql.clone());
         match verdict {
             Ok(approved) => State::Review { approved, origin },
             Err(rejection) => self.failed(origin, rejection.to_failure(&sql), Took::default(), None, None),

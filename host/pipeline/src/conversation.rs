@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use airlock_knowledge::store::{Ops, StoreError, Turn as KeptTurn};
+use airlock_knowledge::store::{NewTurn, Ops, StoreError, Turn as KeptTurn};
 use airlock_runtime::contract::types::Turn;
 use airlock_types::{Answer, AskId, DomainName};
 use tokio::sync::{mpsc, oneshot};
@@ -17,8 +17,12 @@ use crate::host::AskError;
 /// Finished asks that are remembered without a store.
 const REMEMBERED: usize = 1_000;
 /// Finished asks that wait to be kept.
-const WAITING: usize = 256;
-/// Time for keeping one.
+const WAITING: usize = 1_024;
+/// Asks that are kept in one statement.
+const BATCH: usize = 64;
+/// Between two statements: what ends meanwhile goes into the next one.
+const PACE: Duration = Duration::from_millis(50);
+/// Time for one statement.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// An ask that ended at another host this moment may still be on its way to the store: an id this young is looked for again.
 const YOUNG: Duration = Duration::from_secs(150);
@@ -51,15 +55,9 @@ pub(crate) struct Conversations {
 
 /// What the one writer of a host does, in order: a follow-up is kept after what it follows.
 enum Work {
-    Keep(Box<Keep>),
+    Keep(Box<NewTurn>),
     /// Everything before is done.
     Settled(oneshot::Sender<()>),
-}
-
-struct Keep {
-    owner: Option<String>,
-    follows: Option<AskId>,
-    turn: KeptTurn,
 }
 
 impl Conversations {
@@ -118,7 +116,7 @@ impl Conversations {
                 answer: sentence,
                 outcome: Some(answer.outcome),
             };
-            let keep = Keep { owner: asker.owner.clone(), follows, turn };
+            let keep = NewTurn { owner: asker.owner.clone(), follows, turn };
             if writer.try_send(Work::Keep(Box::new(keep))).is_err() {
                 let unkept = self.unkept.fetch_add(1, Ordering::Relaxed).saturating_add(1);
                 // A store that cannot follow is told at the first, the second, the fourth and so on: the log must not drown.
@@ -151,23 +149,47 @@ impl Conversations {
     }
 }
 
+/// Keeps what waits, many asks in one statement, until nobody can hand in any more.
 async fn write(ops: Ops, mut work: mpsc::Receiver<Work>) {
-    while let Some(next) = work.recv().await {
-        match next {
-            Work::Settled(done) => {
-                let _ = done.send(());
-            }
-            Work::Keep(keep) => {
-                let kept = ops.add_turn(keep.owner.as_deref(), keep.follows, &keep.turn);
-                let why = match tokio::time::timeout(DEADLINE, kept).await {
-                    Ok(Ok(())) => continue,
-                    Ok(Err(error)) => error.to_string(),
-                    Err(_) => "it took too long".to_owned(),
-                };
-                tracing::warn!(ask = %keep.turn.ask, why, "an ask can be followed here alone: it was not kept");
+    let mut waiting = Vec::with_capacity(BATCH);
+    while work.recv_many(&mut waiting, BATCH).await > 0 {
+        let mut turns: Vec<NewTurn> = Vec::new();
+        for next in waiting.drain(..) {
+            match next {
+                Work::Keep(turn) => {
+                    // What it follows must be there before it.
+                    if turn.follows.is_some() {
+                        keep(&ops, std::mem::take(&mut turns)).await;
+                    }
+                    turns.push(*turn);
+                }
+                Work::Settled(done) => {
+                    keep(&ops, std::mem::take(&mut turns)).await;
+                    let _ = done.send(());
+                }
             }
         }
+        keep(&ops, turns).await;
+        tokio::time::sleep(PACE).await;
     }
+}
+
+/// Keeps asks at once. One that the store will never take does not keep the others out.
+async fn keep(ops: &Ops, turns: Vec<NewTurn>) {
+    let (Some(first), several) = (turns.first(), turns.len() > 1) else { return };
+    let why = match tokio::time::timeout(DEADLINE, ops.add_turns(&turns)).await {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) if several && !error.is_passing() => {
+            for turn in turns {
+                Box::pin(keep(ops, vec![turn])).await;
+            }
+            return;
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "it took too long".to_owned(),
+    };
+    let asks = turns.len();
+    tracing::warn!(ask = %first.turn.ask, asks, why, "asks can be followed here alone: they were not kept");
 }
 
 impl crate::host::Host {

@@ -1,7 +1,7 @@
 //! A domain in service: its pack, its data source, its catalogue, its gate and its knowledge.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
@@ -66,6 +66,8 @@ pub struct Domain {
     pack: Arc<Pack>,
     /// What comes with the pack, for the index of what was learned beside it.
     curated: Arc<Curated>,
+    /// The canonical SQL of its examples, once somebody asked.
+    example_sql: Arc<OnceLock<BTreeSet<String>>>,
     learned: Option<Learned>,
     degrade: Degrade,
     /// Vectors of what is known, where there is an embedder.
@@ -233,6 +235,7 @@ impl Domain {
             withheld: None,
             pack,
             curated: Arc::new(curated),
+            example_sql: Arc::default(),
             learned: None,
             degrade,
             vectors: None,
@@ -380,6 +383,12 @@ impl Domain {
     /// Examples that come with the pack.
     pub(crate) fn pack_examples(&self) -> impl Iterator<Item = &Example> {
         self.curated.examples.iter()
+    }
+
+    /// Whether the pack has an example with this canonical SQL.
+    pub(crate) fn has_example_sql(&self, canonical: &str) -> bool {
+        let sql = |example: &Example| airlock_gate::canonical(&example.sql).ok();
+        self.example_sql.get_or_init(|| self.pack_examples().filter_map(sql).collect()).contains(canonical)
     }
 
     /// Lessons that come with the pack.

@@ -26,6 +26,8 @@ const WAITING: usize = 4_096;
 const BYTES: usize = 32 << 20;
 /// Asks that are appended in one statement.
 const BATCH: usize = 64;
+/// Between two statements: what ends meanwhile goes into the next one.
+const PACE: Duration = Duration::from_millis(50);
 /// Between two attempts to append while the store is away.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -189,6 +191,8 @@ async fn write(log: Log, mut work: mpsc::Receiver<Work>, state: Arc<State>) {
         for done in settled {
             let _ = done.send(());
         }
+        // The sender lives in `state`.
+        let _ = tokio::time::timeout(PACE, hurried.wait_for(|waiting| *waiting > 0)).await;
     }
 }
 

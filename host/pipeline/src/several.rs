@@ -86,7 +86,7 @@ impl Ask<'_> {
         self.desk.books.draft("generator", approved.text());
         self.desk.books.allowed();
         self.findings = findings;
-        self.drafted(candidate.canonical);
+        self.drafted(approved.text().to_owned());
         Ok(State::Inspect { approved, origin: "generator", result, took })
     }
 

@@ -68,7 +68,7 @@ pub use rows::{Kind, Origin};
 pub use snapshots::TakenSnapshot;
 pub use stats::{ModelDay, Named, Part, Stats, Tally};
 pub use trend::{RULE as TREND_RULE, Rise, Trend, TrendState, Window};
-pub use turns::{PastTurn, Turn};
+pub use turns::{NewTurn, PastTurn, Turn};
 
 use pool::Pool;
 

@@ -1,12 +1,16 @@
-//! A few connections of one role. Each is looked at once, when it is made: whom it is, where it leads, what it may.
+//! A few connections of one role. Each is looked at once, when it is made: whom it is, where it leads, what it may; and each
+//! keeps the statements that were run on it ready for the next time.
 
+use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
-use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::dial::{Dial, DialError, Line};
 use super::duty::Duty;
@@ -18,6 +22,9 @@ const WAIT: Duration = Duration::from_secs(3);
 const CONNECT: Duration = Duration::from_secs(5);
 /// A connection is replaced after this long, so that a changed grant or a fail-over is not missed for days.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+/// Statements a connection keeps ready; with more it begins anew.
+const READY: usize = 128;
 
 /// Settings of every session. What a role may run long (a migration) sets its own.
 const SETTINGS: &str = "SET statement_timeout = '15s'; SET lock_timeout = '10s'; \
@@ -31,7 +38,59 @@ const LOOK: &str = "SELECT r.rolname::text, r.rolsuper OR r.rolbypassrls, curren
 struct Parked {
     client: Client,
     born: Instant,
+    /// Statements that are ready on it, by their text.
+    ready: Mutex<HashMap<String, Statement>>,
 }
+
+impl Parked {
+    fn new(client: Client) -> Self {
+        Self { client, born: Instant::now(), ready: Mutex::default() }
+    }
+
+    /// A statement, and whether it was ready before.
+    async fn statement(&self, text: &str) -> Result<(Statement, bool), Error> {
+        let known = self.ready.lock().unwrap_or_else(PoisonError::into_inner).get(text).cloned();
+        if let Some(statement) = known {
+            return Ok((statement, true));
+        }
+        let statement = self.client.prepare(text).await?;
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if ready.len() >= READY {
+            ready.clear();
+        }
+        ready.insert(text.to_owned(), statement.clone());
+        Ok((statement, false))
+    }
+
+    /// Whether a statement failed because a migration meanwhile gave it other types, or because the server no longer knows it.
+    /// It did nothing then, and is forgotten.
+    fn is_outdated<T>(&self, text: &str, ended: &Result<T, Error>) -> bool {
+        let codes = [&SqlState::FEATURE_NOT_SUPPORTED, &SqlState::INVALID_SQL_STATEMENT_NAME];
+        let code = ended.as_ref().err().and_then(Error::code);
+        let outdated = code.is_some_and(|code| codes.contains(&code));
+        if outdated {
+            self.ready.lock().unwrap_or_else(PoisonError::into_inner).remove(text);
+        }
+        outdated
+    }
+}
+
+/// Runs a statement on a connection by this method of the driver, with what is ready there if it is still of use.
+macro_rules! run {
+    ($parked:expr, $method:ident, $text:expr, $given:expr) => {{
+        let parked: &Parked = $parked;
+        let (statement, was_ready) = parked.statement($text).await?;
+        let ended = parked.client.$method(&statement, $given).await;
+        if was_ready && parked.is_outdated($text, &ended) {
+            let (statement, _) = parked.statement($text).await?;
+            return parked.client.$method(&statement, $given).await;
+        }
+        ended
+    }};
+}
+
+/// Values of a statement's parameters.
+type Given<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Connections of one role.
 pub(super) struct Pool {
@@ -63,7 +122,7 @@ impl Pool {
         };
         let parked = match self.take_idle() {
             Some(parked) => parked,
-            None => Parked { client: self.line().await?.client, born: Instant::now() },
+            None => Parked::new(self.line().await?.client),
         };
         Ok(Lease { duty: self.duty, pool: Arc::clone(self), parked: Some(parked), _permit: permit })
     }
@@ -84,7 +143,7 @@ impl Pool {
     }
 
     async fn look_at(&self, client: &Client) -> Result<(), StoreError> {
-        let failed = |error: tokio_postgres::Error| StoreError::of(self.duty, &error);
+        let failed = |error: Error| StoreError::of(self.duty, &error);
         client.batch_execute(SETTINGS).await.map_err(failed)?;
         let row = client.query_one(LOOK, &[]).await.map_err(failed)?;
         let (role, too_much, encoding): (String, bool, String) = (row.get(0), row.get(1), row.get(2));
@@ -113,17 +172,41 @@ impl Pool {
 
 impl Lease {
     /// What the driver said, as an error of this role.
-    pub(super) fn error(&self, error: &tokio_postgres::Error) -> StoreError {
+    pub(super) fn error(&self, error: &Error) -> StoreError {
         StoreError::of(self.duty, error)
+    }
+
+    /// The rows of a statement.
+    pub(super) async fn query(&self, text: &str, given: Given<'_>) -> Result<Vec<Row>, Error> {
+        run!(self.parked(), query, text, given)
+    }
+
+    /// The only row of a statement, if it has one.
+    pub(super) async fn query_opt(&self, text: &str, given: Given<'_>) -> Result<Option<Row>, Error> {
+        run!(self.parked(), query_opt, text, given)
+    }
+
+    /// The only row of a statement.
+    pub(super) async fn query_one(&self, text: &str, given: Given<'_>) -> Result<Row, Error> {
+        run!(self.parked(), query_one, text, given)
+    }
+
+    /// How many rows a statement changed.
+    pub(super) async fn execute(&self, text: &str, given: Given<'_>) -> Result<u64, Error> {
+        run!(self.parked(), execute, text, given)
+    }
+
+    #[allow(clippy::expect_used, reason = "it is taken by `drop` alone")]
+    fn parked(&self) -> &Parked {
+        self.parked.as_ref().expect("a lease holds its connection")
     }
 }
 
 impl Deref for Lease {
     type Target = Client;
 
-    #[allow(clippy::expect_used, reason = "it is taken by `drop` alone")]
     fn deref(&self) -> &Client {
-        &self.parked.as_ref().expect("a lease holds its connection").client
+        &self.parked().client
     }
 }
 

@@ -37,46 +37,57 @@ pub struct PastTurn {
     pub at: jiff::Timestamp,
 }
 
+/// A finished ask to keep: in the conversation of the ask it follows, when that is the same owner's in the same domain, else in
+/// one of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTurn {
+    /// Whose it is.
+    pub owner: Option<String>,
+    /// The ask it follows, which is kept already.
+    pub follows: Option<AskId>,
+    /// What was asked and answered.
+    pub turn: Turn,
+}
+
 impl Ops {
-    /// Keeps a finished ask: in the conversation of the ask it follows, when that is the same owner's in the same domain,
-    /// else in one of its own.
+    /// Keeps finished asks, all or none. None may follow another one of them.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn add_turn(
-        &self,
-        owner: Option<&str>,
-        follows: Option<AskId>,
-        turn: &Turn,
-    ) -> Result<(), StoreError> {
+    pub async fn add_turns(&self, turns: &[NewTurn]) -> Result<(), StoreError> {
         let lease = self.pool.lease().await?;
-        let query = "WITH prior AS (
-                SELECT c.id FROM airlock.turns t JOIN airlock.conversations c ON c.id = t.conversation
-                WHERE t.ask = $1 AND c.domain = $2 AND c.owner IS NOT DISTINCT FROM $3),
+        let query = "WITH given AS (
+                SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+                    $8::text[], $9::text[]) AS g(ask, follows, begun, domain, owner, question, sql, answer, outcome)),
+            prior AS (
+                SELECT g.ask, c.id FROM given g JOIN airlock.turns t ON t.ask = g.follows
+                JOIN airlock.conversations c ON c.id = t.conversation
+                WHERE c.domain = g.domain AND c.owner IS NOT DISTINCT FROM g.owner),
             touched AS (
                 UPDATE airlock.conversations SET changed_at = clock_timestamp() WHERE id IN (SELECT id FROM prior)
                 RETURNING id),
+            placed AS (
+                SELECT g.*, coalesce(t.id, g.begun) AS conversation FROM given g
+                LEFT JOIN prior p ON p.ask = g.ask LEFT JOIN touched t ON t.id = p.id),
             begun AS (
                 INSERT INTO airlock.conversations (id, domain, owner)
-                SELECT $4, $2, $3 WHERE NOT EXISTS (SELECT FROM touched) RETURNING id)
+                SELECT begun, domain, owner FROM placed WHERE conversation = begun)
             INSERT INTO airlock.turns (ask, conversation, domain, question, sql, answer, outcome)
-            SELECT $5, id, $2, $6, $7, $8, $9 FROM (SELECT id FROM touched UNION ALL SELECT id FROM begun) AS of";
-        let (follows, begun) = (follows.map(ItemId::from), ItemId::now());
-        let (domain, outcome) = (turn.domain.as_str(), turn.outcome.map(Outcome::as_str));
+            SELECT ask, conversation, domain, question, sql, answer, outcome FROM placed";
+        let asks: Vec<&ItemId> = turns.iter().map(|new| &new.turn.ask).collect();
+        let follows: Vec<Option<ItemId>> = turns.iter().map(|new| new.follows.map(ItemId::from)).collect();
+        let begun: Vec<ItemId> = turns.iter().map(|_| ItemId::now()).collect();
+        let domains: Vec<&str> = turns.iter().map(|new| new.turn.domain.as_str()).collect();
+        let owners: Vec<Option<&str>> = turns.iter().map(|new| new.owner.as_deref()).collect();
+        let questions: Vec<&str> = turns.iter().map(|new| new.turn.question.as_str()).collect();
+        let texts: Vec<Option<&str>> = turns.iter().map(|new| new.turn.sql.as_deref()).collect();
+        let answers: Vec<Option<&str>> = turns.iter().map(|new| new.turn.answer.as_deref()).collect();
+        let outcomes: Vec<Option<&str>> =
+            turns.iter().map(|new| new.turn.outcome.map(Outcome::as_str)).collect();
         lease
             .execute(
                 query,
-                &[
-                    &follows,
-                    &domain,
-                    &owner,
-                    &begun,
-                    &turn.ask,
-                    &turn.question,
-                    &turn.sql,
-                    &turn.answer,
-                    &outcome,
-                ],
+                &[&asks, &follows, &begun, &domains, &owners, &questions, &texts, &answers, &outcomes],
             )
             .await
             .map(|_| ())

@@ -1,10 +1,11 @@
 //! The log is appended to, read by another role, and grows old; keys and conversations are their owners' alone.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use airlock_knowledge::store::{
-    Aged, AskRow, Feedback, FeedbackVerdict, ItemId, KeyIdentity, LogLine, NewKey, SessionRow, Signal,
-    SignalTool, StoreError, Turn, Use, UseEvent,
+    Aged, AskRow, Feedback, FeedbackVerdict, ItemId, KeyIdentity, LogLine, NewKey, NewTurn, SessionRow,
+    Signal, SignalTool, StoreError, Turn, Use, UseEvent,
 };
 use airlock_types::ask::Mode;
 use airlock_types::{Answer, AskId, ContentHash, Outcome};
@@ -125,7 +126,7 @@ async fn what_is_logged_is_reported_and_grows_old() {
 
 #[tokio::test]
 async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
-    let (_place, store) = Place::whole().await;
+    let (place, store) = Place::whole().await;
     let (ops, domain) = (store.ops(), shop());
     let hash = ContentHash::of("secret");
     let (scopes, domains) = (["ask".to_owned()], [shop()]);
@@ -195,12 +196,15 @@ async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
         answer: None,
         outcome: Some(Outcome::GaveUp),
     };
-    ops.add_turn(Some("ana"), None, &turn).await.unwrap();
-    let next = |owner, follows| {
+    let new = |owner: Option<&str>, follows| {
         let turn = Turn { ask: ItemId::now(), ..turn.clone() };
-        let ops = ops.clone();
+        NewTurn { owner: owner.map(str::to_owned), follows, turn }
+    };
+    ops.add_turns(&[NewTurn { turn: turn.clone(), ..new(Some("ana"), None) }]).await.unwrap();
+    let next = |owner, follows| {
+        let (ops, new) = (ops.clone(), new(owner, follows));
         async move {
-            ops.add_turn(owner, follows, &turn).await.unwrap();
+            ops.add_turns(&[new]).await.unwrap();
             ops.history(owner, None, 1).await.unwrap().remove(0)
         }
     };
@@ -215,7 +219,34 @@ async fn keys_are_known_by_their_hash_and_conversations_are_their_owners() {
     assert!(history.iter().all(|past| past.turn.outcome == Some(Outcome::GaveUp)), "{history:?}");
     let before = followed.turn.ask.to_string().parse().unwrap();
     assert_eq!(ops.history(Some("ana"), Some(before), 10).await.unwrap(), [begun]);
-    assert_eq!(ops.turn(&domain, Some("ana"), ask).await.unwrap(), Some(turn));
+    assert_eq!(ops.turn(&domain, Some("ana"), ask).await.unwrap(), Some(turn.clone()));
     assert_eq!(ops.turn(&domain, Some("ben"), ask).await.unwrap(), None);
     assert_eq!(ops.turn(&"fleet".parse().unwrap(), Some("ana"), ask).await.unwrap(), None);
+
+    // Many at once, each in its own place: two follow one ask, one follows somebody else's, two follow none.
+    let many = [
+        new(Some("ana"), Some(ask)),
+        new(Some("ben"), Some(ask)),
+        new(Some("ana"), None),
+        new(Some("ana"), Some(ask)),
+        new(None, None),
+    ];
+    ops.add_turns(&many).await.unwrap();
+    let mut conversations = Vec::new();
+    for NewTurn { owner, turn, .. } in &many {
+        let kept = ops.history(owner.as_deref(), None, 10).await.unwrap();
+        conversations.push(kept.iter().find(|past| past.turn == *turn).unwrap().conversation);
+    }
+    let (first, rest) = conversations.split_first().unwrap();
+    assert_eq!((*first, rest[2]), (followed.conversation, followed.conversation));
+    let apart: BTreeSet<ItemId> = conversations.iter().copied().collect();
+    assert_eq!(apart.len(), 4, "{conversations:?}");
+    // All or none: one of them is there already.
+    let again = [new(None, None), many[0].clone()];
+    assert!(matches!(ops.add_turns(&again).await, Err(error) if !error.is_passing()));
+    assert_eq!(ops.history(None, None, 10).await.unwrap().len(), 2);
+
+    // A migration of a later version may give a column another type while statements that read it are ready.
+    place.admin().await.batch_execute("ALTER TABLE airlock.turns ALTER question TYPE varchar").await.unwrap();
+    assert_eq!(ops.history(None, None, 10).await.unwrap().len(), 2);
 }

@@ -4,7 +4,7 @@ use airlock_gate::canonical;
 use airlock_knowledge::ColumnClass;
 use airlock_knowledge::store::ExampleContent;
 use airlock_types::ask::AnswerKind;
-use airlock_types::{Answer, AskRequest, ContentHash, Outcome, TableRef};
+use airlock_types::{Answer, AskRequest, Outcome, TableRef};
 use thiserror::Error;
 
 use super::is_agent;
@@ -65,8 +65,7 @@ pub(super) fn example(
     if let Some(table) = approved.facts().tables.iter().find(|table| exposure.is_closed(table)) {
         return Err(Unfit::Unclassed(table.clone()));
     }
-    let same = canonical(sql).map(ContentHash::of).ok();
-    if domain.pack_examples().any(|example| canonical(&example.sql).map(ContentHash::of).ok() == same) {
+    if canonical(sql).is_ok_and(|sql| domain.has_example_sql(&sql)) {
         return Err(Unfit::Known);
     }
     let question = answer.question.as_str().to_owned();
