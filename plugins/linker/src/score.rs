@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_plugin_sdk::contract::catalog::TableDetail;
+use airlock_plugin_sdk::question::sought::Sought;
 use airlock_plugin_sdk::question::{names, stems, tokens};
 use airlock_plugin_sdk::{Host, TableRef};
 
@@ -177,17 +178,18 @@ pub fn candidates(host: &impl Host, question: &str, words: &[Word], funnel: u32)
         place(&a.0).cmp(&place(&b.0)).then_with(other)
     });
     votes.truncate(funnel as usize * 2);
+    let sought = Sought::new(words.iter().map(|word| word.stem.as_str()));
     let mut found: Vec<Candidate> = Vec::new();
     for (table, votes) in votes {
         let Some(detail) = host.describe(&table).filter(|detail| detail.in_use) else { continue };
-        let mut matches = matches(&detail, words);
+        let mut matches = matches(&detail, words, &sought);
         let mut pinned = false;
         for hit in values.iter().filter(|hit| hit.column.table == table) {
             let whole = stems::content_stems(&hit.value)
                 .iter()
                 .all(|stem| words.iter().any(|word| word.stem == *stem));
-            for stem in stems::content_stems(&hit.matched) {
-                note(&mut matches, words, &stem, if whole { 0.8 } else { 0.3 }, "values");
+            for stem in sought.within(&hit.matched) {
+                note(&mut matches, words, stem, if whole { 0.8 } else { 0.3 }, "values");
             }
         }
         for term in terms.iter().filter(|term| term.table.as_ref() == Some(&table)) {
@@ -239,7 +241,7 @@ fn note(
     }
 }
 
-fn matches(detail: &TableDetail, words: &[Word]) -> BTreeMap<String, (f64, &'static str)> {
+fn matches(detail: &TableDetail, words: &[Word], sought: &Sought) -> BTreeMap<String, (f64, &'static str)> {
     let mut matches = BTreeMap::new();
     let name = split(&detail.summary.table.name);
     let joined = name.concat();
@@ -270,21 +272,21 @@ fn matches(detail: &TableDetail, words: &[Word]) -> BTreeMap<String, (f64, &'sta
             }
         }
         for synonym in &column.synonyms {
-            for stem in stems::content_stems(synonym) {
-                note(&mut matches, words, &stem, if key { 0.45 } else { 0.9 }, "columns");
+            for stem in sought.within(synonym) {
+                note(&mut matches, words, stem, if key { 0.45 } else { 0.9 }, "columns");
             }
         }
         for label in column.enum_labels.iter().chain(&column.samples) {
-            for stem in stems::content_stems(label) {
-                note(&mut matches, words, &stem, 0.6, "values");
+            for stem in sought.within(label) {
+                note(&mut matches, words, stem, 0.6, "values");
             }
         }
-        for stem in stems::content_stems(&column.description) {
-            note(&mut matches, words, &stem, 0.3, "notes");
+        for stem in sought.within(&column.description) {
+            note(&mut matches, words, stem, 0.3, "notes");
         }
     }
-    for stem in stems::content_stems(&detail.summary.description) {
-        note(&mut matches, words, &stem, 0.4, "notes");
+    for stem in sought.within(&detail.summary.description) {
+        note(&mut matches, words, stem, 0.4, "notes");
     }
     let named = super::name_stems(detail);
     for word in words {

@@ -4,5 +4,6 @@ pub mod grammar;
 pub mod moments;
 pub mod names;
 mod phrases;
+pub mod sought;
 pub mod stems;
 pub mod tokens;

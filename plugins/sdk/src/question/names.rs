@@ -1,6 +1,6 @@
 //! Names of a catalogue taken apart into the words they stand for.
 
-/// Shortenings found in schemas of every trade, and what they stand for.
+/// Shortenings found in schemas of every trade, and what they stand for. Sorted; a test holds that.
 const SHORT: &[(&str, &str)] = &[
     ("acct", "account"),
     ("addr", "address"),
@@ -37,7 +37,9 @@ const SHORT: &[(&str, &str)] = &[
     ("est", "estimated"),
     ("fname", "first name"),
     ("freq", "frequency"),
+    ("fst", "first"),
     ("gov", "government"),
+    ("gpa", "gpa"),
     ("grp", "group"),
     ("hosp", "hospital"),
     ("hr", "hour"),
@@ -49,14 +51,16 @@ const SHORT: &[(&str, &str)] = &[
     ("lang", "language"),
     ("lat", "latitude"),
     ("lname", "last name"),
+    ("lng", "longitude"),
     ("loc", "location"),
     ("lon", "longitude"),
-    ("lng", "longitude"),
+    ("lst", "last"),
     ("max", "maximum"),
     ("med", "medicine"),
     ("mfr", "manufacturer"),
     ("mgr", "manager"),
     ("min", "minimum"),
+    ("mod", "modified"),
     ("mon", "month"),
     ("msg", "message"),
     ("mth", "month"),
@@ -72,6 +76,7 @@ const SHORT: &[(&str, &str)] = &[
     ("perc", "percent"),
     ("phn", "phone"),
     ("pmt", "payment"),
+    ("po", "purchase order"),
     ("pop", "population"),
     ("pos", "position"),
     ("prc", "price"),
@@ -91,6 +96,7 @@ const SHORT: &[(&str, &str)] = &[
     ("sec", "section"),
     ("sem", "semester"),
     ("seq", "sequence"),
+    ("sku", "sku"),
     ("srv", "service"),
     ("stat", "status"),
     ("stmt", "statement"),
@@ -98,8 +104,8 @@ const SHORT: &[(&str, &str)] = &[
     ("sub", "subject"),
     ("supp", "supplier"),
     ("svc", "service"),
-    ("temp", "temperature"),
     ("tel", "telephone"),
+    ("temp", "temperature"),
     ("tm", "time"),
     ("tot", "total"),
     ("trans", "transaction"),
@@ -108,31 +114,25 @@ const SHORT: &[(&str, &str)] = &[
     ("txn", "transaction"),
     ("uni", "university"),
     ("univ", "university"),
+    ("upd", "updated"),
     ("usr", "user"),
     ("val", "value"),
     ("vend", "vendor"),
     ("vol", "volume"),
+    ("wh", "warehouse"),
     ("wt", "weight"),
     ("yr", "year"),
     ("zip", "zip"),
-    ("wh", "warehouse"),
-    ("po", "purchase order"),
-    ("sku", "sku"),
-    ("gpa", "gpa"),
-    ("upd", "updated"),
-    ("mod", "modified"),
-    ("lst", "last"),
-    ("fst", "first"),
 ];
 
-/// Words that name columns everywhere; they let `custname` be read as `cust` and `name`.
+/// Words that name columns everywhere; they let `custname` be read as `cust` and `name`. Sorted; a test holds that.
 const COMMON: &[&str] = &[
-    "id", "name", "date", "time", "type", "code", "number", "price", "amount", "status", "count", "total",
-    "first", "last", "full", "year", "month", "day", "title", "city", "state", "country", "email", "phone",
-    "address", "rate", "rating", "open", "close", "high", "low", "start", "end", "join", "user", "order",
-    "item", "product", "customer", "value", "level", "key", "tax", "share", "shares", "symbol", "postal",
-    "street", "birth", "hire", "salary", "quantity", "unit", "cost", "daily", "course", "student",
-    "offering", "program", "paper", "author",
+    "address", "amount", "author", "birth", "city", "close", "code", "cost", "count", "country", "course",
+    "customer", "daily", "date", "day", "email", "end", "first", "full", "high", "hire", "id", "item",
+    "join", "key", "last", "level", "low", "month", "name", "number", "offering", "open", "order", "paper",
+    "phone", "postal", "price", "product", "program", "quantity", "rate", "rating", "salary", "share",
+    "shares", "start", "state", "status", "street", "student", "symbol", "tax", "time", "title", "total",
+    "type", "unit", "user", "value", "year",
 ];
 
 /// Bytes of the longest piece of a name: of those above and of the shortenings. A test holds that.
@@ -140,7 +140,12 @@ const LONGEST: usize = 8;
 
 /// The meaning of a shortening, if it is a known one.
 pub fn expansion(word: &str) -> Option<&'static str> {
-    SHORT.iter().find(|(short, _)| *short == word).map(|(_, long)| *long)
+    let at = SHORT.binary_search_by_key(&word, |(short, _)| short).ok()?;
+    SHORT.get(at).map(|(_, long)| *long)
+}
+
+fn is_common(word: &str) -> bool {
+    COMMON.binary_search(&word).is_ok()
 }
 
 /// Takes a name of the catalogue apart: `sbTxDateTime`, `prod_name`, `custid`. In lower case, shortenings written out.
@@ -173,7 +178,7 @@ pub fn name_words(name: &str) -> Vec<String> {
 /// `custname` to `cust`, `name` when every piece is a known one; else the word as it is.
 fn segment(word: &str) -> Vec<String> {
     let whole = vec![word.to_owned()];
-    if word.len() < 5 || !word.is_ascii() || COMMON.contains(&word) || expansion(word).is_some() {
+    if word.len() < 5 || !word.is_ascii() || is_common(word) || expansion(word).is_some() {
         return whole;
     }
     // `best[i]` holds the fewest pieces that make up the first `i` bytes.
@@ -186,8 +191,7 @@ fn segment(word: &str) -> Vec<String> {
         let Some(Some(pieces)) = best.get(start).cloned() else { continue };
         for end in start + 2..=word.len().min(start + LONGEST) {
             let Some(piece) = word.get(start..end) else { continue };
-            if !(COMMON.contains(&piece) || (piece.len() >= 3 && expansion(piece).is_some()) || piece == "tx")
-            {
+            if !(is_common(piece) || (piece.len() >= 3 && expansion(piece).is_some()) || piece == "tx") {
                 continue;
             }
             let fewer = best
@@ -207,6 +211,12 @@ fn segment(word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_searched_is_sorted() {
+        assert!(COMMON.is_sorted_by(|a, b| a < b));
+        assert!(SHORT.is_sorted_by(|(a, _), (b, _)| a < b));
+    }
 
     #[test]
     fn no_piece_is_longer_than_what_is_looked_for() {
