@@ -135,6 +135,7 @@ async fn sql_of_ones_own_passes_the_same_gate_and_comes_as_json_or_csv() {
 
     let csv = client.post("/api/query", &query).header("accept", "text/csv").send().await.unwrap();
     assert_eq!(csv.headers()["x-airlock-truncated"], "true");
+    assert_eq!(notices(&csv), ["truncated"]);
     assert!(csv.headers()["content-type"].to_str().unwrap().starts_with("text/csv"));
     let text = csv.text().await.unwrap();
     let lines: Vec<&str> = text.split("\r\n").collect();
@@ -167,11 +168,24 @@ async fn sql_of_ones_own_passes_the_same_gate_and_comes_as_json_or_csv() {
     let ask = |question: &str| client.post("/api/ask", &json!({"question": question, "now": NOW}));
     let csv = ask("How many customers do we have?").header("accept", "text/csv").send().await.unwrap();
     assert_eq!(csv.status(), StatusCode::OK);
+    let (_, record) = json_of(ask("How many customers do we have?")).await;
+    let said = ["assumptions", "warnings"].map(|field| record[field].as_array().unwrap().len());
+    assert_eq!(notices(&csv).len(), said.iter().sum::<usize>(), "{record}");
     assert_eq!(csv.text().await.unwrap().lines().count(), 2);
+    let body = json!({"question": "List all customers", "now": NOW, "max_rows": 3});
+    let csv = client.post("/api/ask", &body).header("accept", "text/csv").send().await.unwrap();
+    assert!(notices(&csv).contains(&"truncated".to_owned()), "{:?}", csv.headers());
     let (status, problem) =
         json_of(ask("How high is the mountain behind the moon?").header("accept", "text/csv")).await;
     assert_eq!((status, &problem["code"]), (422, &json!("no-rows")), "{problem}");
     assert_eq!(problem["outcome"], "refused");
+}
+
+/// The codes of what a CSV says beside its rows.
+fn notices(response: &reqwest::Response) -> Vec<String> {
+    let Some(header) = response.headers().get("x-airlock-notices") else { return Vec::new() };
+    let items: Vec<Value> = serde_json::from_str(header.to_str().unwrap()).unwrap();
+    items.iter().map(|item| item["code"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use airlock_plugin_sdk::harness::Recorded;
 use airlock_runtime::contract::model::{ModelFailure, ModelOutcome, ModelReply};
 use airlock_runtime::{Services, Stage};
+use airlock_types::Strict;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -87,6 +88,8 @@ impl From<Reply> for ModelOutcome {
 /// # Errors
 /// What is wrong, with the case it is in.
 pub fn read(stage: Stage, text: &str) -> Result<Vec<Case>, String> {
+    // Of a key that stands twice a reader by fields would take the last.
+    let Strict(_) = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let host: Option<Arc<dyn Services>> = file.host.map(Library::of);
     let interface = stage.interface();

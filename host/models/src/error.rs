@@ -1,4 +1,7 @@
 //! Why a model gave no reply. Every case is infrastructure: it ends an ask as failed and never counts as an attempt.
+//!
+//! `Display` is for whoever asked, and has none of the text that a provider sent: that may hold account names, limits,
+//! parts of the prompt. [`ModelError::in_full`] has it, for the operator's log.
 
 use std::time::Duration;
 
@@ -36,29 +39,31 @@ pub enum ModelError {
         after: Duration,
     },
     /// Too many requests, still after retries.
-    #[error("the model endpoint `{endpoint}` is over its rate limit: {message}")]
+    #[error("the model endpoint `{endpoint}` takes no more requests just now: ask again in a moment")]
     Busy {
         /// Host and port.
         endpoint: String,
-        /// What it said.
+        /// What it said, bounded and without the key.
         message: String,
     },
     /// The daily quota of every key is spent.
-    #[error("the quota of every key for `{endpoint}` is spent: {message}")]
+    #[error("the quota of every key for the model endpoint `{endpoint}` is spent")]
     QuotaSpent {
         /// Host and port.
         endpoint: String,
-        /// What it said.
+        /// What it said, bounded and without the key.
         message: String,
     },
     /// It answered with an error of its own.
-    #[error("the model endpoint `{endpoint}` answered {status}: {message}")]
+    #[error(
+        "the model endpoint `{endpoint}` answered with an error (HTTP status {status}); the log has what it said"
+    )]
     Answered {
         /// Host and port.
         endpoint: String,
         /// HTTP status.
         status: u16,
-        /// What it said, shortened.
+        /// What it said, bounded and without the key.
         message: String,
     },
     /// What it sent is not what the protocol says.
@@ -68,7 +73,7 @@ pub enum ModelError {
     Unreadable {
         /// Host and port.
         endpoint: String,
-        /// What is wrong with it.
+        /// What is wrong with it, in words that hold nothing of it.
         why: String,
     },
     /// Recorded replies stand in for the model, and this request is not among them.
@@ -103,6 +108,21 @@ fn seconds(duration: Duration) -> String {
 }
 
 impl ModelError {
+    /// The error with what the provider said: for a log, never for whoever asked.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Busy { message, .. }
+            | Self::QuotaSpent { message, .. }
+            | Self::Answered { message, .. }
+                if !message.is_empty() =>
+            {
+                format!("{self}; it said: {message}")
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether it was the clock that ended it: 504 rather than 502 or 503.
     #[must_use]
     pub const fn is_timeout(&self) -> bool {

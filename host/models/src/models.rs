@@ -240,7 +240,7 @@ impl Models {
             Ok(reply) => Ok(reply),
             Err(error) => match &cast.spare {
                 Some(spare) if error.spare_may_help() => {
-                    tracing::warn!(%error, model = spare.model, "asking the spare provider");
+                    tracing::warn!(error = error.in_full(), model = spare.model, "asking the spare provider");
                     // The spare gets a deadline of its own: the first one's silence has used up the call's.
                     let own = Instant::now() + self.deadline;
                     let until = call.until.map_or(own, |until| until.min(own));
@@ -322,7 +322,11 @@ impl Models {
                     if tries >= TRIES || Instant::now() + wait >= until {
                         return Err(error);
                     }
-                    tracing::debug!(%error, wait_ms = wait.as_millis(), "asking the model again");
+                    tracing::debug!(
+                        error = error.in_full(),
+                        wait_ms = wait.as_millis(),
+                        "asking the model again"
+                    );
                     tokio::time::sleep(wait).await;
                 }
                 Attempt::Failed(error) => return Err(error),

@@ -147,9 +147,9 @@ async fn a_spent_daily_quota_moves_to_the_spare_key_and_stays_there() {
 }
 
 #[tokio::test]
-async fn an_error_never_repeats_the_key() {
-    let script = script([(401, json!({"error": {"message": "Incorrect API key: sk-first"}}), None)]);
-    let models = one(&serve(script).await);
+async fn what_a_provider_says_of_an_error_is_for_the_log_and_without_the_key() {
+    let echo = script([(401, json!({"error": {"message": "Incorrect API key: sk-first"}}), None)]);
+    let models = one(&serve(echo).await);
     let error = models.ask(&call()).await.unwrap_err();
     assert_eq!(
         error,
@@ -159,6 +159,25 @@ async fn an_error_never_repeats_the_key() {
             message: "Incorrect API key: ***".to_owned()
         }
     );
+    assert!(error.in_full().ends_with("it said: Incorrect API key: ***"), "{}", error.in_full());
+
+    // Whatever it sends, and with whatever status, whoever asked reads none of it.
+    let page = format!("<html>org-4711 {}</html>", "x".repeat(10_000));
+    for (status, body) in [
+        (400, json!({"error": {"message": "org-4711, sk-first: SELECT card FROM customers"}})),
+        (401, json!({"error": "org-4711"})),
+        (403, json!({"org": "org-4711"})),
+        (429, json!({"error": {"message": "org-4711: limit per day"}})),
+        (500, json!(page)),
+        (200, json!({"org": "org-4711", "choices": "org-4711"})),
+    ] {
+        let replies = vec![(status, body, None); 8];
+        let error = one(&serve(script(replies)).await).ask(&call()).await.unwrap_err();
+        let (told, log) = (error.to_string(), error.in_full());
+        assert!(!told.contains("4711") && !told.contains("SELECT"), "{status}: {told}");
+        assert_eq!(log.contains("4711"), status != 200, "{status}: {log}");
+        assert!(!log.contains("sk-first") && log.chars().count() < 600, "{status}: {log}");
+    }
 }
 
 fn error_endpoint(error: &ModelError) -> String {
@@ -347,6 +366,13 @@ async fn a_stream_that_breaks_errs_or_runs_away_is_told_apart() {
     assert!(
         matches!(&error, ModelError::Busy { message, .. } if message == "Overloaded (overloaded_error)"),
         "{error}"
+    );
+
+    let (url, _) = streamed(&["data: {\"error\":{\"message\":\"sk-first has no credit\"}}\n\n"]).await;
+    let error = one(&url).ask(&call()).await.unwrap_err();
+    assert!(
+        matches!(&error, ModelError::Busy { message, .. } if message == "*** has no credit"),
+        "{error:?}"
     );
 
     let (url, _) = streamed(&["data: nonsense\n\n"]).await;

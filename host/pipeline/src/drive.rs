@@ -228,7 +228,7 @@ impl Desk<'_> {
                 Step::Ask(request) => match self.carry_out(component, &request).await {
                     Ok(outcome) => exchanges.push(Exchange { request, outcome }),
                     Err(error) => {
-                        tracing::warn!(%stage, %error, "the model is down, going on without it");
+                        tracing::warn!(%stage, error = error.in_full(), "the model is down, going on without it");
                         self.down = Some(error);
                         *work.model_available() = false;
                         exchanges.clear();

@@ -355,7 +355,7 @@ impl Written {
 
 impl From<&ModelError> for Trouble {
     fn from(error: &ModelError) -> Self {
-        Self { kind: error.kind().into(), sqlstate: None, message: error.to_string() }
+        Self { kind: error.kind().into(), sqlstate: None, message: error.in_full() }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod failure;
 pub mod ids;
 pub mod object;
 pub mod query;
+pub mod strict;
 pub mod text;
 
 pub use ask::{Answer, AnswerKind, AskRequest, FieldError, HistoryEntry, Mode, Outcome, RawAskRequest};
@@ -19,4 +20,5 @@ pub use clock::Clock;
 pub use failure::{ErrorType, Failure};
 pub use ids::{AskId, ColumnRef, ContentHash, DomainName, TableRef};
 pub use object::Object;
+pub use strict::Strict;
 pub use text::Question;

@@ -161,9 +161,11 @@ mod tests {
             "{\"id\":\"c\",\"question\":\"Why?\",\"gold_sql\":null}\n",
             "{\"id\":\"d\",\"question\":7,\"gold_sql\":\"SELECT 1\"}\n",
             "{\"id\":\"e\",\"question\":\"Why?\",\"answerable\":true,\"outcome\":\"refused\"}\n",
+            "{\"id\":\"f\",\"question\":\"How many?\",\"gold_sql\":\"SELECT 1\",\"gold_sql\":\"SELECT 2\"}\n",
+            "{\"id\":\"g\",\"question\":\"How many?\",\"gold_sql\":\"SELECT 1\",\"note\":{\"a\":1,\"a\":1}}\n",
         ))
         .unwrap_err();
-        for line in [1, 2, 4, 5, 6, 7, 8] {
+        for line in [1, 2, 4, 5, 6, 7, 8, 9, 10] {
             assert!(report.contains(&format!("q.jsonl:{line}:")), "{line}: {report}");
         }
         assert!(!report.contains("q.jsonl:3:"), "{report}");
@@ -179,6 +181,10 @@ mod tests {
             (
                 r#"{"id":"a","question":"Why?"}"#,
                 "`gold_sql` is missing; add it: \"gold_sql\": \"SELECT count(*) FROM bills\"",
+            ),
+            (
+                r#"{"id":"a","question":"Why?","sql":"SELECT 1","sql":"SELECT 2"}"#,
+                "the key `sql` stands twice in one object",
             ),
             (r#"{"question":"Why?","sql":"SELECT 1"}"#, "`id` is missing; add it: \"id\": \"bills-july\""),
             (r#"["a","Why?"]"#, "the line is a list, and an object is wanted; write one JSON object a line"),

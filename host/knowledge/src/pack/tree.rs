@@ -6,6 +6,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use airlock_types::Strict;
 use airlock_types::text::shorten;
 
 use super::report::{Findings, Spot};
@@ -97,7 +98,7 @@ fn node(value: &Spanned<DeValue<'_>>, lines: &Lines) -> Node {
     Node { spot: lines.spot(value.span().start), kind }
 }
 
-/// Reads JSON lines; a line that is not JSON becomes a finding. Empty lines are skipped.
+/// Reads JSON lines; a line that is not JSON, or has a key twice, becomes a finding. Empty lines are skipped.
 pub(crate) fn read_json_lines(file: &Arc<str>, text: &str, findings: &Findings) -> Vec<Node> {
     let mut nodes = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -105,8 +106,8 @@ pub(crate) fn read_json_lines(file: &Arc<str>, text: &str, findings: &Findings) 
             continue;
         }
         let spot = Spot { file: Arc::clone(file), line: line_number(index) };
-        match serde_json::from_str::<Value>(line) {
-            Ok(value) => nodes.push(json(value, &spot)),
+        match serde_json::from_str::<Strict>(line) {
+            Ok(Strict(value)) => nodes.push(json(value, &spot)),
             Err(error) => findings.add(
                 &spot,
                 format!("column {}: {}", error.column(), shorten(&error.to_string(), 300)),

@@ -74,15 +74,16 @@ impl Remote {
         let status = response.status();
         let body = provider::read_body(response, &self.endpoint).await?;
         if !status.is_success() {
-            let text = provider::message_of(&body);
-            let text = self.key.as_ref().map_or(text.clone(), |key| key.mask(&text));
-            let message = airlock_types::text::shorten(&text, 300);
+            let text = provider::message_of(&body, self.key.as_ref());
+            let message = airlock_types::text::shorten(&text, provider::SAID);
             return Err(
                 ModelError::Answered { endpoint: endpoint(), status: status.as_u16(), message }.into()
             );
         }
-        let mut reply: Reply = serde_json::from_slice(&body)
-            .map_err(|error| ModelError::Unreadable { endpoint: endpoint(), why: error.to_string() })?;
+        let mut reply: Reply = serde_json::from_slice(&body).map_err(|error| ModelError::Unreadable {
+            endpoint: endpoint(),
+            why: provider::unread(&error),
+        })?;
         reply.data.sort_by_key(|item| item.index);
         Ok(reply.data.into_iter().map(|item| item.embedding).collect())
     }

@@ -211,7 +211,12 @@ impl Embedder {
                 state.worked = true;
                 state.failed = None;
             }
-            Err(error) => state.failed = Some((Instant::now(), error.to_string())),
+            Err(error) => {
+                if let EmbedError::Endpoint(error) = error {
+                    tracing::warn!(error = error.in_full(), "the embedder's endpoint gave no vectors");
+                }
+                state.failed = Some((Instant::now(), error.to_string()));
+            }
         }
         drop(state);
         made

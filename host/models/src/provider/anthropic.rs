@@ -57,7 +57,7 @@ struct Usage {
 
 /// Text blocks joined; thinking blocks are reasoning and left out.
 pub(super) fn read(body: &[u8]) -> Result<Raw, String> {
-    let message: Message = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let message: Message = serde_json::from_slice(body).map_err(|error| super::unread(&error))?;
     let text: Vec<String> =
         message.content.into_iter().filter(|block| block.kind == "text").map(|block| block.text).collect();
     let tokens = message

@@ -18,6 +18,8 @@ use crate::config::ProviderKind;
 use crate::error::ModelError;
 use crate::key::Key;
 
+/// Characters of what a provider says of an error that are kept.
+pub(crate) const SAID: usize = 300;
 /// Most bytes of a reply's body: far above any reply, far below what would hurt.
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
 /// Time to get a connection; a machine that is off should not use up the whole deadline.
@@ -163,7 +165,7 @@ impl Provider {
         let status = response.status();
         let retry_after = retry_after(&response);
         if status.is_success() && stream::is_stream(&response) {
-            return stream::read(response, self.protocol, &self.endpoint).await;
+            return stream::read(response, self.protocol, &self.endpoint, key).await;
         }
         let body = match read_body(response, &self.endpoint).await {
             Ok(body) => body,
@@ -189,9 +191,8 @@ impl Provider {
         body: &[u8],
         key: Option<&Key>,
     ) -> Attempt {
-        let text = message_of(body);
-        let text = key.map_or(text.clone(), |key| key.mask(&text));
-        let message = shorten(&text, 300);
+        let text = message_of(body, key);
+        let message = shorten(&text, SAID);
         let endpoint = self.endpoint.to_string();
         match status.as_u16() {
             429 if is_daily(&text) => Attempt::QuotaSpent(message),
@@ -254,9 +255,10 @@ fn retry_after(response: &Response) -> Option<Duration> {
     (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(86_400.0)))
 }
 
-pub(crate) fn message_of(body: &[u8]) -> String {
+/// What a provider says of an error, without the key should it echo that. Not bounded: whoever keeps it shortens it.
+pub(crate) fn message_of(body: &[u8], key: Option<&Key>) -> String {
     let text = String::from_utf8_lossy(body);
-    serde_json::from_slice::<Value>(body)
+    let said = serde_json::from_slice::<Value>(body)
         .ok()
         .and_then(|value| {
             let error = value.get("error")?;
@@ -264,7 +266,18 @@ pub(crate) fn message_of(body: &[u8]) -> String {
             let word = ["code", "type"].iter().find_map(|key| error.get(key).and_then(Value::as_str));
             Some(message + &word.map(|word| format!(" ({word})")).unwrap_or_default())
         })
-        .unwrap_or_else(|| text.trim().to_owned())
+        .unwrap_or_else(|| text.trim().to_owned());
+    key.map_or_else(|| said.clone(), |key| key.mask(&said))
+}
+
+/// What is wrong with a text that is no reply. The reader's own words quote what they could not read, and so are not used.
+pub(crate) fn unread(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        serde_json::error::Category::Data => "its JSON is no reply",
+        serde_json::error::Category::Eof => "its JSON breaks off",
+        _ => "it is no JSON",
+    };
+    format!("{what}, line {} column {}", error.line(), error.column())
 }
 
 /// The innermost cause of a transport error, without the address (which may hold a key).

@@ -78,7 +78,7 @@ struct Usage {
 /// A reply without content (all of it in a reasoning field) is an empty reply, not an error: the stage says what it makes
 /// of it.
 pub(super) fn read(body: &[u8]) -> Result<Raw, String> {
-    let completion: Completion = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let completion: Completion = serde_json::from_slice(body).map_err(|error| super::unread(&error))?;
     let choice = completion.choices.into_iter().next().ok_or("it holds no choice")?;
     let tokens = completion.usage.map_or(Tokens::default(), |usage| Tokens {
         input: usage.prompt_tokens,

@@ -8,8 +8,9 @@ use futures_util::StreamExt;
 use reqwest::Response;
 use serde_json::Value;
 
-use super::{Attempt, BODY_LIMIT, Endpoint, Protocol, Raw, message_of, why};
+use super::{Attempt, BODY_LIMIT, Endpoint, Protocol, Raw, SAID, message_of, unread, why};
 use crate::error::ModelError;
+use crate::key::Key;
 use crate::reply::READ;
 
 /// Whether a response is a stream of events, as it was asked to be. Endpoints that know none answer as a whole.
@@ -19,7 +20,12 @@ pub(super) fn is_stream(response: &Response) -> bool {
 }
 
 /// Reads the events to their end.
-pub(super) async fn read(response: Response, protocol: Protocol, endpoint: &Endpoint) -> Attempt {
+pub(super) async fn read(
+    response: Response,
+    protocol: Protocol,
+    endpoint: &Endpoint,
+    key: Option<&Key>,
+) -> Attempt {
     let unreadable = |why: String| ModelError::Unreadable { endpoint: endpoint.to_string(), why };
     let (mut lines, mut reply) = (Lines::default(), Gathered::new(protocol));
     let mut chunks = response.bytes_stream();
@@ -39,8 +45,8 @@ pub(super) async fn read(response: Response, protocol: Protocol, endpoint: &Endp
         for data in lines.take(&chunk) {
             match reply.take(&data) {
                 Ok(()) => {}
-                Err(Wrong::Said(message)) => {
-                    let message = airlock_types::text::shorten(&message, 300);
+                Err(Wrong::Said(event)) => {
+                    let message = airlock_types::text::shorten(&message_of(event.as_bytes(), key), SAID);
                     let error = ModelError::Busy { endpoint: endpoint.to_string(), message };
                     return Attempt::Again { error, after: None };
                 }
@@ -82,7 +88,7 @@ impl Lines {
 
 /// Why an event is no part of a reply.
 enum Wrong {
-    /// The endpoint says that something went wrong on its side.
+    /// The endpoint says in this event that something went wrong on its side.
     Said(String),
     Unreadable(String),
 }
@@ -130,10 +136,9 @@ impl Gathered {
             (self.finished, self.ended) = (true, true);
             return Ok(());
         }
-        let event: Value =
-            serde_json::from_str(data).map_err(|error| Wrong::Unreadable(error.to_string()))?;
+        let event: Value = serde_json::from_str(data).map_err(|error| Wrong::Unreadable(unread(&error)))?;
         if event.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(Wrong::Said(message_of(data.as_bytes())));
+            return Err(Wrong::Said(data.to_owned()));
         }
         match self.protocol {
             Protocol::OpenaiCompatible => self.take_completion(&event),

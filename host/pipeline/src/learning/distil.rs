@@ -101,7 +101,10 @@ impl Work<'_> {
                         outcome_of(reply)
                     }
                     Err(error) => {
-                        tracing::info!(%error, "nothing is distilled from an ask: the model is down");
+                        tracing::info!(
+                            error = error.in_full(),
+                            "nothing is distilled from an ask: the model is down"
+                        );
                         return Vec::new();
                     }
                 },

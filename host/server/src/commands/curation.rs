@@ -9,9 +9,9 @@ use airlock_knowledge::store::{
     Content, ContentError, Decided, Decision, ExampleContent, Kind, Mode, Order, Promote, Store, StoreError,
 };
 use airlock_pipeline::{Domain, DomainDrift};
-use airlock_types::DomainName;
+use airlock_types::{DomainName, Strict};
 use anyhow::Context;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::domain::patch;
 use crate::cli::{Decide, Edit, List, Of, One};
@@ -181,7 +181,7 @@ impl<'a> Curator<'a> {
                 bounded(std::fs::File::open(file).map_err(unread)?).map_err(unread)?
             }
         };
-        let value: Value = serde_json::from_str(&text)
+        let Strict(value) = serde_json::from_str(&text)
             .map_err(|error| usage(format!("--content: it is not JSON: {error}")))?;
         let content = match Content::parse(kind, &value) {
             Ok(content) => content,

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::accept::{Any, Form};
 use super::body::Body;
+use super::notices::Notice;
 use super::problem::Problem;
 use super::table::Table;
 use super::watch;
@@ -38,7 +39,10 @@ use crate::service::reach;
                 (String = "text/event-stream"),
                 (String = "text/csv"),
             ),
-            headers(("x-airlock-truncated" = Option<String>, description = "Of CSV: whether there was more than the cap let through.")),
+            headers(
+                ("x-airlock-truncated" = Option<String>, description = "Of CSV: whether there was more than the cap let through."),
+                ("x-airlock-notices" = Option<String>, description = "Of CSV: what JSON says beside the rows, as a JSON array of objects with `code` (truncated, degraded, warning, assumed, more) and `text`."),
+            ),
         ),
     ),
 )]
@@ -81,6 +85,7 @@ fn rows(answer: Answer) -> Result<Response, Problem> {
         let detail = format!("The ask ended without rows ({}): {why}", answer.outcome.as_str());
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-rows", detail).with_answer(answer));
     }
-    let table = Table { columns: &answer.columns, rows: &answer.rows, truncated: answer.truncated };
+    let notices = Notice::of_answer(&answer);
+    let table = Table { columns: &answer.columns, rows: &answer.rows, truncated: answer.truncated, notices };
     Ok(table.into_response())
 }

@@ -1,7 +1,6 @@
 //! The body of a request: JSON, read once and strictly. What one reader would read otherwise than another is refused.
 
-use std::fmt;
-
+use airlock_types::Strict;
 use axum::body::{Body as RawBody, Bytes};
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Request};
@@ -11,9 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Number, Value};
+use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
 
@@ -117,76 +114,11 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_value(value).map_err(|error| malformed(format!("The body is not a request: {error}.")))
 }
 
-/// A JSON value in which no object has a key twice.
-#[derive(Serialize)]
-struct Strict(Value);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader).map(Self)
-    }
-}
-
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some((key, Strict(value))) = fields.next_entry::<String, Strict>()? {
-            if object.contains_key(&key) {
-                let shown: String = key.chars().take(64).collect();
-                return Err(A::Error::custom(format!("the key `{shown}` stands twice in one object")));
-            }
-            object.insert(key, value);
-        }
-        Ok(Value::Object(object))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+    use serde_json::Value;
+
     use super::*;
 
     #[test]

@@ -20,6 +20,7 @@ mod knowledge;
 mod listen;
 mod mcp;
 mod names;
+mod notices;
 mod once;
 mod openapi;
 mod pace;

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use super::accept::{Form, Rows};
 use super::body::Body;
+use super::notices::Notice;
 use super::problem::Problem;
 use super::table::Table;
 use crate::access::{Caller, Scope};
@@ -32,7 +33,10 @@ use crate::verdict::Verdict;
             status = 200,
             description = "The rows.",
             content((QueryResult = "application/json"), (String = "text/csv")),
-            headers(("x-airlock-truncated" = Option<String>, description = "Of CSV: whether there was more than the cap let through.")),
+            headers(
+                ("x-airlock-truncated" = Option<String>, description = "Of CSV: whether there was more than the cap let through."),
+                ("x-airlock-notices" = Option<String>, description = "Of CSV: what JSON says beside the rows, as a JSON array of objects with `code` (truncated, warning, more) and `text`."),
+            ),
         ),
     ),
 )]
@@ -48,8 +52,11 @@ pub async fn query(
     let request = QueryRequest { domain: Some(domain.name().clone()), ..request };
     let result = host.query(&request, &caller.asker).await?;
     Ok(match form {
-        Form::Csv => Table { columns: &result.columns, rows: &result.rows, truncated: result.truncated }
-            .into_response(),
+        Form::Csv => {
+            let notices = Notice::of_result(&result);
+            Table { columns: &result.columns, rows: &result.rows, truncated: result.truncated, notices }
+                .into_response()
+        }
         Form::Json | Form::Events => Json(result).into_response(),
     })
 }

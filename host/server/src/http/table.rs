@@ -4,6 +4,7 @@
 //! - What spreadsheets would take for a formula is none: a text that begins with `=`, `+`, `-`, `@`, a tab or a line end
 //!   gets an apostrophe before it. Numbers are left alone. Who needs every text exactly takes JSON.
 //! - Whether PostgreSQL had more rows than the cap let through is in the header `x-airlock-truncated`, `true` or `false`.
+//! - What JSON says beside the rows (warnings, what was assumed) is in the header of [`Notice`].
 
 use airlock_types::ask::ResultColumn;
 use airlock_types::cell;
@@ -11,6 +12,8 @@ use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
+
+use super::notices::Notice;
 
 /// Tells whether there was more.
 pub(super) const TRUNCATED: &str = "x-airlock-truncated";
@@ -20,6 +23,7 @@ pub(super) struct Table<'a> {
     pub(super) columns: &'a [ResultColumn],
     pub(super) rows: &'a [Vec<Value>],
     pub(super) truncated: bool,
+    pub(super) notices: Vec<Notice>,
 }
 
 impl Table<'_> {
@@ -44,6 +48,7 @@ impl IntoResponse for Table<'_> {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present"));
         headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"airlock.csv\""));
         headers.insert(TRUNCATED, HeaderValue::from_static(if self.truncated { "true" } else { "false" }));
+        Notice::put(&self.notices, headers);
         response
     }
 }
@@ -94,7 +99,7 @@ mod tests {
             vec![json!("=1+1"), json!("NaN"), json!("-x")],
             vec![json!(" a\nb"), json!(null), json!({"$json": null})],
         ];
-        let table = Table { columns: &columns, rows: &rows, truncated: true };
+        let table = Table { columns: &columns, rows: &rows, truncated: true, notices: Vec::new() };
         assert_eq!(
             table.text(),
             "a,\"b,c\",'=d\r\n\

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use airlock_pipeline::learning::{DecayOptions, DecayReport, decay as look};
-use airlock_types::Object;
+use airlock_types::{Object, Strict};
 use anyhow::Context;
 use serde_json::json;
 
@@ -119,7 +119,8 @@ fn read(file: &Path) -> anyhow::Result<Vec<(Kept, airlock_knowledge::store::Cont
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let Object(kept): Object<Kept> = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
+        let Strict(value) = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
+        let Object(kept): Object<Kept> = serde_json::from_value(value).map_err(|error| wrong(&error))?;
         let content = kept.content().map_err(|why| wrong(&why))?;
         lines.push((kept, content));
     }
