@@ -182,7 +182,7 @@ async fn sql_of_ones_own_passes_the_same_gate_and_comes_as_json_or_csv() {
 }
 
 /// The codes of what a CSV says beside its rows.
-fn notices(response: &reqwest::Response) -> Vec<String> {
+fn notices(response: &Response) -> Vec<String> {
     let Some(header) = response.headers().get("x-airlock-notices") else { return Vec::new() };
     let items: Vec<Value> = serde_json::from_str(header.to_str().unwrap()).unwrap();
     items.iter().map(|item| item["code"].as_str().unwrap().to_owned()).collect()

@@ -14,6 +14,8 @@ type Share = (Decimal, Decimal);
 pub struct Derived {
     /// Sums of columns and differences of values.
     pub amounts: Vec<Decimal>,
+    /// Sums of columns.
+    pub sums: Vec<Decimal>,
     shares: Vec<Share>,
     /// Whether a share without decimals is told apart from the others: among many it would be met by chance.
     few: bool,
@@ -25,13 +27,14 @@ impl Derived {
         let columns: Vec<Vec<Decimal>> =
             (0..input.columns.len()).filter_map(|at| column(input, at)).collect();
         let few = input.rows.len() <= PAIRS;
-        let (mut amounts, mut shares) = (Vec::new(), Vec::new());
+        let (mut amounts, mut sums, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for values in &columns {
             // A sum of what is shown is no sum of what there is.
             let all = input.rows.len() as u64 == input.row_count && !input.truncated;
             let total = values.iter().try_fold(Decimal::ZERO, |sum, value| sum.plus(*value)).filter(|_| all);
             if let Some(total) = total.filter(|_| values.len() > 1) {
                 amounts.push(total);
+                sums.push(total);
                 shares.extend(values.iter().map(|value| (*value, total)));
             }
             for (at, value) in values.iter().enumerate() {
@@ -53,7 +56,7 @@ impl Derived {
                 }
             }
         }
-        Self { amounts, shares, few }
+        Self { amounts, sums, shares, few }
     }
 
     /// Whether a percentage is one of the shares, rounded to the decimals it is told with.

@@ -51,6 +51,11 @@ impl Decimal {
         Some(Self { mantissa: a.abs_diff(b), scale })
     }
 
+    /// Whether it is the smaller one.
+    pub fn is_below(self, other: Self) -> bool {
+        self.aligned(other).is_some_and(|(a, b, _)| a < b)
+    }
+
     /// Whether `self` percent is what `part` is of `whole`, rounded half up to the decimals of `self`.
     pub fn is_percent_of(self, part: Self, whole: Self) -> bool {
         let rounded = || {
@@ -189,6 +194,15 @@ mod tests {
     fn equality_ignores_dress() {
         for (a, b, want) in [("1,234.50", "1234.5", true), ("10", "1", false), ("0.0", "0", true)] {
             assert_eq!(Decimal::parse(a).unwrap().equals(Decimal::parse(b).unwrap()), want, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_smaller_one_is_known_whatever_the_decimals() {
+        for (a, b, want) in
+            [("1.5", "1.49", false), ("1.49", "1.5", true), ("2", "2.00", false), ("0", "0.01", true)]
+        {
+            assert_eq!(Decimal::parse(a).unwrap().is_below(Decimal::parse(b).unwrap()), want, "{a} {b}");
         }
     }
 

@@ -32,15 +32,84 @@ pub fn sentence(input: &AnswerInput) -> Option<String> {
             [label] => format!("There is no value for {label}: {why}."),
             _ => format!("There is no value: {why}."),
         }
-    } else if input.row_count == 1 && counted_nothing(input) && input.probe.is_some() {
+    } else if input.row_count == 1 && counted_nothing(input) && was_looked_at(input) {
         table::sentence(input)
     } else {
         return None;
     };
-    Some(match &input.probe {
-        Some(probe) => format!("{head} {}", finding(probe)),
-        None => head,
-    })
+    let told = [null(input), held(input), input.probe.as_ref().map(finding), tables(input), unchecked(input)];
+    let told = std::iter::once(head).chain(told.into_iter().flatten());
+    Some(told.collect::<Vec<_>>().join(" "))
+}
+
+/// What the host noted under a key.
+fn notes<'a>(input: &'a AnswerInput, key: &'a str) -> impl Iterator<Item = &'a str> {
+    let noted = input.attributes.iter().filter(move |note| note.key == key);
+    noted.map(|note| note.value.as_str())
+}
+
+fn was_looked_at(input: &AnswerInput) -> bool {
+    input.probe.is_some() || input.attributes.iter().any(|note| note.key.starts_with("empty:"))
+}
+
+/// A comparison that is true of no row.
+fn null(input: &AnswerInput) -> Option<String> {
+    let comparison = notes(input, "empty:null").next()?;
+    Some(format!(
+        "The query compares with NULL by an operator ({comparison}), which is true of no row: IS NULL asks for what has no value."
+    ))
+}
+
+/// The values that are there as the query has them.
+fn held(input: &AnswerInput) -> Option<String> {
+    let held: Vec<String> = notes(input, "empty:held")
+        .filter_map(|note| note.split_once('\t'))
+        .map(|(column, value)| format!("{column} has '{value}'"))
+        .collect();
+    let alone = input.probe.is_none() && notes(input, "empty:rows").next().is_none();
+    let rest = if alone { "; the conditions together leave no row" } else { "" };
+    (!held.is_empty()).then(|| format!("It was checked that {}{rest}.", and(&held)))
+}
+
+/// The tables that have rows, and those that have none.
+fn tables(input: &AnswerInput) -> Option<String> {
+    let empty: Vec<&str> = notes(input, "empty:no-rows").collect();
+    let filled: Vec<&str> = notes(input, "empty:rows").collect();
+    let have = |tables: &[&str]| if tables.len() == 1 { "has" } else { "have" };
+    match (empty.as_slice(), filled.as_slice()) {
+        ([], []) => None,
+        ([], filled) => Some(format!(
+            "It was checked that {} {} rows; what the query asks of them leaves none.",
+            and(filled),
+            have(filled)
+        )),
+        (empty, _) => Some(format!("It was checked that {} {} no rows at all.", and(empty), have(empty))),
+    }
+}
+
+/// Why nothing more was checked.
+fn unchecked(input: &AnswerInput) -> Option<String> {
+    let said = match notes(input, "empty:unchecked").next()? {
+        "absence" => {
+            "The query looks for what is missing, so that finding nothing may be the answer; nothing more was checked."
+        }
+        "nested" => {
+            "No condition could be left out to see more: they stand inside OR, NOT, CASE or another expression."
+        }
+        "withheld" => "Nothing more could be checked: values of its columns may not be looked up.",
+        "no-table" => "The query reads no table, so there was nothing to check.",
+        _ => "Nothing more could be checked: the query for it did not run.",
+    };
+    Some(said.to_owned())
+}
+
+/// `A`, `A and B`, `A, B and C`.
+fn and<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match items.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        items => items.concat(),
+    }
 }
 
 /// What the host's diagnostic found, in words.

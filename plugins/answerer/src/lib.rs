@@ -1,21 +1,26 @@
 //! The built-in answerer stage: a result becomes the sentence a person reads.
 //!
-//! A template can always say it. Where a model is there it may say it better, but its sentence is used only when
+//! A template can always say it. Where a model is there it may say it better, but of what it says only those sentences are used
+//! (`sentences`) that pass each of these:
 //!
-//! - it is prose of at most 2,000 characters: it neither begins like a statement nor holds a `SELECT … FROM`, and it has
+//! - all of it is prose of at most 2,000 characters: it neither begins like a statement nor holds a `SELECT … FROM`, and it has
 //!   no fence, braces, JSON, tag, link, address or Markdown beyond plain text (`prose`);
 //! - each number in it can be traced to the rows, to a sum, difference or share of them (`arithmetic`), to the question or
-//!   to a date of the query (`trace`);
+//!   to a day that the query means (`dates`), and each percentage to one (`trace`);
 //! - each name in it is one of the rows, the question or the query (`names`);
+//! - what it counts, compares, ranks, denies or says of a change is borne out by the rows, and each of its other words says
+//!   nothing or comes from somewhere (`claims`);
 //! - no number of a row stands beside the name of another (`pairs`);
-//! - it says what the rows say: at least one value of the rows appears in it, numbers in digits, exact or rounded as the
+//! - what is left says what the rows say: at least one value of the rows appears in it, numbers in digits, exact or rounded as the
 //!   trace allows, texts as they are but for case (`ground`).
 //!
 //! Otherwise the template stands. An explanation of a term is held to the first of these, and each number in it must be in the
 //! glossary, the documents or the question.
 
 mod arithmetic;
+mod claims;
 mod column;
+mod dates;
 mod decimal;
 mod empty;
 mod ground;
@@ -28,11 +33,14 @@ mod period;
 mod phrase;
 mod prose;
 mod question;
+mod refs;
 mod row;
+mod sentences;
 mod series;
 mod single;
 mod table;
 mod trace;
+mod vocabulary;
 
 use airlock_plugin_sdk::contract::answerer::{Answer, AnswerInput, AnswerStep};
 use airlock_plugin_sdk::{Answerer, Exchange, Host, Level, StageError, reply};
@@ -71,7 +79,12 @@ fn data(host: &impl Host, input: &AnswerInput, exchanges: &[Exchange]) -> Answer
     match reply::last(exchanges) {
         None => AnswerStep::Ask(phrase::request(input)),
         Some(Ok(said)) => match phrase::checked(input, said) {
-            Ok(text) => done(text),
+            Ok((text, left_out)) => {
+                for why in left_out {
+                    host.log(Level::Info, &format!("a sentence of the model is left out: {why}"), &[]);
+                }
+                done(text)
+            }
             Err(why) => {
                 host.log(Level::Info, &format!("the model's sentence is not used: {why}"), &[]);
                 done(table::sentence(input))

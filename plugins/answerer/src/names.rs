@@ -4,6 +4,9 @@ use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::time::{Date, MONTHS};
 use airlock_plugin_sdk::words;
 
+use crate::dates;
+use crate::label::label;
+
 /// Words that are written with a capital and name nothing of the data.
 const COMMON: [&str; 3] = ["i", "null", "sql"];
 
@@ -32,12 +35,8 @@ const ADVERBS: &str = "\
     surprisingly technically temporarily thirdly totally traditionally truly typically ultimately unfortunately \
     uniformly unsurprisingly unusually usually virtually weekly yearly";
 
-/// Words that say how often one amount is in another without a digit.
-const MULTIPLES: &str =
-    "double doubled dozen dozens half halved majority quadruple thrice triple tripled twice";
-
 /// The first name of `text` that neither the rows, nor the question, nor the query has: a word with a capital, what stands in
-/// quotes, a month that no date of them is in, or a multiple in words, which nobody can trace.
+/// quotes, or a month that no date of them is in.
 pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
     let (known, months) = (known(input), months(input));
     let is_known = |word: &str| {
@@ -53,24 +52,22 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
         let plain_opener =
             || opens(before) && !month && (is_one_of(OPENERS, plain) || is_one_of(ADVERBS, plain));
         let quoted = before.len() + 1 >= word.span.start && before.ends_with(['"', '“', '‘']);
-        let named = (capital && !plain_opener()) || quoted || is_one_of(MULTIPLES, plain);
+        let named = (capital && !plain_opener()) || quoted;
         let of_a_date = || capital && months.iter().any(|month| month.starts_with(plain) && plain.len() > 2);
         (named && !is_known(plain) && !of_a_date()).then(|| written.to_owned())
     })
 }
 
-/// The months, in lower case, of the dates that stand in the rows, the question, the query and what was assumed, written to
-/// the day or to the month. A range that ends before the first of a month ends in the month before.
-fn months(input: &AnswerInput) -> Vec<String> {
-    let texts = input.rows.iter().flatten().flatten().chain(&input.sql).chain(&input.assumptions);
-    let mut numbers: Vec<u8> = Vec::new();
+/// The months, in lower case, of the dates that stand in the rows, the question and what was assumed, written to the day or
+/// to the month, and of the days that the query means.
+pub fn months(input: &AnswerInput) -> Vec<String> {
+    let texts = input.rows.iter().flatten().flatten().chain(&input.assumptions);
+    let mut numbers: Vec<u8> =
+        input.sql.iter().flat_map(|sql| dates::of_query(sql)).map(Date::month).collect();
     for text in texts.chain([&input.question]) {
         for written in text.split(|c: char| !c.is_ascii_digit() && c != '-') {
             if let Some(date) = Date::parse(written) {
                 numbers.push(date.month());
-                if date.day() == 1 {
-                    numbers.push(if date.month() == 1 { 12 } else { date.month() - 1 });
-                }
             } else if let Some(first) = Date::parse(&format!("{written}-01")) {
                 numbers.push(first.month());
             }
@@ -96,12 +93,15 @@ fn opens(before: &str) -> bool {
     before.is_empty() || before.ends_with(['.', '!', '?', ':', ';', '-', '–', ')']) || before.ends_with('\n')
 }
 
-/// Every word of the rows, the question, the query, its columns and what was assumed, in lower case.
-fn known(input: &AnswerInput) -> Vec<String> {
+/// Every word of the rows, the question, the query, its columns as they are and written out, and what was assumed, in lower
+/// case.
+pub fn known(input: &AnswerInput) -> Vec<String> {
     let cells = input.rows.iter().flatten().flatten().map(String::as_str);
     let columns = input.columns.iter().map(|column| column.name.as_str());
+    let labels: Vec<String> = input.columns.iter().map(|column| label(&column.name, input)).collect();
     let texts = cells
         .chain(columns)
+        .chain(labels.iter().map(String::as_str))
         .chain([input.question.as_str()])
         .chain(input.sql.as_deref())
         .chain(input.assumptions.iter().map(String::as_str));
@@ -150,7 +150,6 @@ mod tests {
             ("In May Navkar led.", Some("May")),
             ("July was led by Navkar.", Some("July")),
             ("In March Navkar led.", None),
-            ("Navkar sold twice as much as Shree Steel.", Some("twice")),
             ("1. Navkar Traders\n2. Shree Steel", None),
             ("no names at all", None),
         ] {
@@ -168,6 +167,15 @@ mod tests {
             ("The best was February 2026 with 1,200.", Some("February")),
         ] {
             assert_eq!(untraced(text, &data).as_deref(), want, "{text}");
+        }
+        let mut january = input("How many bills?", &[("bills", "bigint")], &[&[Some("5")]]);
+        january.sql = Some("SELECT count(*) FROM b WHERE d >= '2026-01-01' AND d < '2026-02-01'".into());
+        for (text, want) in [
+            ("January had 5.", None),
+            ("February had 5.", Some("February")),
+            ("There were 5 in December.", Some("December")),
+        ] {
+            assert_eq!(untraced(text, &january).as_deref(), want, "{text}");
         }
     }
 }

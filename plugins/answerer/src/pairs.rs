@@ -5,26 +5,22 @@ use std::ops::Range;
 
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
 
-use crate::ground::{number, occurrences};
+use crate::decimal::Decimal;
+use crate::refs::{Name, names, rows_with};
 use crate::trace::{Mention, numbers};
-
-/// A row's name in a text.
-struct Name {
-    span: Range<usize>,
-    row: usize,
-}
 
 /// The first number that is in a row and stands beside the name of another row. Within a part of a sentence numbers may
 /// follow their names or come before them, and not now this way and now that: then nobody knows which is whose.
 pub fn mispaired(text: &str, input: &AnswerInput) -> Option<String> {
     let text = text.to_lowercase();
-    let names = names(&text, input)?;
-    let asked: Vec<Mention> = numbers(&input.question);
+    let names = names(&text, input).filter(|_| input.rows.len() > 1)?;
+    let mut given: Vec<Decimal> = numbers(&input.question).into_iter().map(|known| known.value).collect();
+    given.extend(Decimal::parse(&input.row_count.to_string()));
     let said: Vec<(Mention, BTreeSet<usize>)> = numbers(&text)
         .into_iter()
         .filter(|said| said.in_digits && !said.marker)
         .filter(|said| !names.iter().any(|name| name.span.contains(&said.at)))
-        .filter(|said| !asked.iter().any(|known| known.value.equals(said.value)))
+        .filter(|said| !given.iter().any(|known| known.equals(said.value)))
         .map(|said| (rows_with(&said, input), said))
         .filter(|(rows, _)| !rows.is_empty())
         .map(|(rows, said)| (said, rows))
@@ -49,40 +45,6 @@ pub fn mispaired(text: &str, input: &AnswerInput) -> Option<String> {
         before = here.last().map(|name| name.row).or(before);
     }
     None
-}
-
-/// The names of rows in a text, longer ones before what they hold; none where no column of texts tells the rows apart.
-fn names(text: &str, input: &AnswerInput) -> Option<Vec<Name>> {
-    let values = (0..input.columns.len()).find_map(|at| {
-        let values: Option<Vec<String>> = input
-            .rows
-            .iter()
-            .map(|row| row.get(at)?.as_deref().map(str::to_lowercase).filter(|value| number(value).is_none()))
-            .collect();
-        values
-            .filter(|values| values.len() > 1 && values.iter().collect::<BTreeSet<_>>().len() == values.len())
-    })?;
-    let mut found: Vec<Name> = Vec::new();
-    for (row, value) in values.iter().enumerate() {
-        found.extend(occurrences(text, value).map(|span| Name { span, row }));
-    }
-    found.sort_by_key(|name| (std::cmp::Reverse(name.span.len()), name.span.start));
-    let mut kept: Vec<Name> = Vec::new();
-    for name in found {
-        if !kept.iter().any(|longer| longer.span.contains(&name.span.start)) {
-            kept.push(name);
-        }
-    }
-    kept.sort_by_key(|name| name.span.start);
-    Some(kept)
-}
-
-/// The rows that have the number.
-fn rows_with(said: &Mention, input: &AnswerInput) -> BTreeSet<usize> {
-    let has = |row: &&Vec<Option<String>>| {
-        row.iter().flatten().filter_map(|cell| number(cell)).any(|exact| said.stands_for(exact))
-    };
-    input.rows.iter().enumerate().filter(|(_, row)| has(row)).map(|(at, _)| at).collect()
 }
 
 /// The parts of a text between its full stops, semicolons and line breaks. A point between digits ends nothing.

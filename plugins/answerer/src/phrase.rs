@@ -5,7 +5,7 @@ use airlock_plugin_sdk::prompt::{Prompt, cut};
 use airlock_plugin_sdk::{ModelReply, ModelRequest, ReplyShape};
 
 use crate::decimal::grouped;
-use crate::{LIMIT, ground, names, pairs, prose, table, trace};
+use crate::{LIMIT, ground, prose, sentences, table};
 
 /// Rows that are shown.
 const ROWS: usize = 20;
@@ -47,8 +47,8 @@ pub fn request(input: &AnswerInput) -> ModelRequest {
     }
 }
 
-/// The model's sentence with what it must not leave out, or why it cannot be used.
-pub fn checked(input: &AnswerInput, reply: &ModelReply) -> Result<String, String> {
+/// The model's sentences that are borne out, with what they must not leave out, and why others are not used; or why none is.
+pub fn checked(input: &AnswerInput, reply: &ModelReply) -> Result<(String, Vec<String>), String> {
     let text = reply.text.trim();
     if text.is_empty() {
         return Err("it is empty".into());
@@ -59,32 +59,24 @@ pub fn checked(input: &AnswerInput, reply: &ModelReply) -> Result<String, String
     if let Some(flaw) = prose::flaw(text) {
         return Err(format!("it is no prose: {flaw}"));
     }
-    if let Some(number) = trace::untraced(text, input) {
-        return Err(format!("{number} is in neither the rows nor the question"));
-    }
-    if let Some(name) = names::untraced(text, input) {
-        return Err(format!("{name} is a name that neither the rows nor the question has"));
-    }
-    if let Some(number) = pairs::mispaired(text, input) {
-        return Err(format!("{number} stands beside the name of another row"));
-    }
-    if !ground::says_a_value(text, input) {
-        return Err("it says no value of the rows".into());
+    let (text, left_out) = sentences::borne(text, input);
+    if !ground::says_a_value(&text, input) {
+        return Err(left_out.into_iter().next().unwrap_or_else(|| "it says no value of the rows".into()));
     }
     let shown = input.rows.len().min(ROWS) as u64;
     let partial = (shown < input.row_count && !input.truncated).then(|| {
         format!("This is from the first {shown} of {} rows.", grouped(&input.row_count.to_string()))
     });
-    let listed = ground::rows_named(text, input).filter(|named| (1..input.rows.len()).contains(named));
+    let listed = ground::rows_named(&text, input).filter(|named| (1..input.rows.len()).contains(named));
     let rest = listed
         .filter(|_| partial.is_none() && !input.truncated)
         .map(|_| format!("The table has all {} rows.", grouped(&input.row_count.to_string())));
-    let whole = [Some(text.to_owned()), partial, rest, table::truncation(input)];
+    let whole = [Some(text), partial, rest, table::truncation(input)];
     let whole = whole.into_iter().flatten().collect::<Vec<_>>().join(" ");
     if whole.chars().count() > LIMIT {
         return Err("it is too long".into());
     }
-    Ok(whole)
+    Ok((whole, left_out))
 }
 
 /// Column names and the first rows, one a line.

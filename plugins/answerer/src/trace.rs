@@ -1,10 +1,10 @@
 //! Whether each number of a sentence comes from somewhere.
 
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
-use airlock_plugin_sdk::time::Date;
 use airlock_plugin_sdk::words;
 
 use crate::arithmetic::Derived;
+use crate::dates;
 use crate::decimal::Decimal;
 
 /// A rounded number must keep this many digits to be taken for the number it rounds.
@@ -25,7 +25,7 @@ pub struct Mention {
     /// Followed by `%` or the word for it.
     percent: bool,
     /// Written with a sign.
-    negative: bool,
+    pub negative: bool,
 }
 
 impl Mention {
@@ -50,7 +50,7 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
         known.push(mention.value);
         below_zero.extend(mention.negative.then_some(mention.value));
     }
-    known.extend(input.sql.iter().flat_map(|sql| dates(sql)));
+    known.extend(input.sql.iter().flat_map(|sql| parts_of_days(sql)));
     known.extend(Decimal::parse(&input.row_count.to_string()));
     known.extend(Decimal::parse(&input.rows.len().to_string()));
     let rows = Decimal::parse(&input.rows.len().to_string());
@@ -60,14 +60,84 @@ pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
             && rows.is_some()
             && mention.written.parse::<usize>().is_ok_and(|number| number <= input.rows.len());
         let known = if mention.negative { &below_zero } else { &known };
+        if mention.percent {
+            return is_percentage(mention, input, &derived);
+        }
         in_list
             || known.iter().any(|exact| mention.stands_for(*exact))
-            || (mention.percent && derived.is_share(mention.value))
-            || (!mention.percent
-                && mention.in_digits
-                && derived.amounts.iter().any(|exact| mention.stands_for(*exact)))
+            || (mention.in_digits && derived.amounts.iter().any(|exact| mention.stands_for(*exact)))
     };
     numbers(text).into_iter().find(|mention| !accounted(mention)).map(|mention| mention.written)
+}
+
+/// Whether the rows hold the number as a percentage, or it is a share of them. A number of a column that holds no percentage
+/// does not become one.
+fn is_percentage(said: &Mention, input: &AnswerInput, derived: &Derived) -> bool {
+    let asked = numbers(&input.question);
+    let asked = || asked.iter().any(|known| known.percent && said.stands_for(known.value));
+    let cell = |of_percent: bool, cell: &str| {
+        numbers(cell).into_iter().any(|known| {
+            (known.percent || of_percent) && known.negative == said.negative && said.stands_for(known.value)
+        })
+    };
+    let percentages = percentages(input);
+    let held = || {
+        input.rows.iter().any(|row| {
+            row.iter().enumerate().any(|(at, value)| {
+                let value = value.as_deref().unwrap_or_default();
+                match percentages.iter().find(|(column, _)| *column == at) {
+                    Some((_, Unit::Fraction)) => numbers(value).into_iter().any(|known| {
+                        let hundredfold = known.value.times_power(2);
+                        known.negative == said.negative
+                            && hundredfold.is_some_and(|exact| said.stands_for(exact))
+                    }),
+                    of_percent => cell(of_percent.is_some(), value),
+                }
+            })
+        })
+    };
+    (!said.negative && derived.is_share(said.value)) || asked() || held()
+}
+
+/// What a percentage is stored as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// 25 is 25 %.
+    Percent,
+    /// 0.25 is 25 %.
+    Fraction,
+}
+
+/// The columns that hold percentages: by their names, or, where no name says so, the only column of numbers when the query
+/// multiplies by 100 or the question asks for a percentage.
+fn percentages(input: &AnswerInput) -> Vec<(usize, Unit)> {
+    const NAMES: [&str; 8] =
+        ["fraction", "pct", "perc", "percent", "percentage", "proportion", "ratio", "share"];
+    let says = |text: &str| words::words(text).iter().any(|word| NAMES.contains(&word.text.as_str()));
+    let named = |at: &usize| {
+        let name = input.columns.get(*at).map_or("", |column| column.name.as_str());
+        words::identifier_words(name).iter().any(|word| NAMES.contains(&word.as_str()))
+    };
+    let hundredfold = input.sql.as_deref().is_some_and(|sql| {
+        words::words(sql).iter().any(|word| matches!(word.text.as_str(), "100" | "100.0" | "100.00"))
+    });
+    let values = |at: usize| -> Option<Vec<f64>> {
+        let cells = input.rows.iter().filter_map(|row| row.get(at)?.as_deref());
+        let values: Vec<f64> = cells.map(|cell| cell.parse().ok()).collect::<Option<_>>()?;
+        (!values.is_empty()).then_some(values)
+    };
+    let numeric: Vec<usize> = (0..input.columns.len()).filter(|at| values(*at).is_some()).collect();
+    let by_name: Vec<usize> = numeric.iter().copied().filter(named).collect();
+    let columns = match (by_name.is_empty(), numeric.as_slice()) {
+        (false, _) => by_name,
+        (true, [only]) if hundredfold || says(&input.question) || input.question.contains('%') => vec![*only],
+        _ => Vec::new(),
+    };
+    let unit = |at: usize| {
+        let small = values(at).is_some_and(|values| values.iter().all(|value| value.abs() <= 1.0));
+        if small && !hundredfold { Unit::Fraction } else { Unit::Percent }
+    };
+    columns.into_iter().map(|at| (at, unit(at))).collect()
 }
 
 /// Every number of a text, in digits or in words above one.
@@ -92,7 +162,7 @@ pub fn numbers(text: &str) -> Vec<Mention> {
                     digits: 1,
                     in_digits: false,
                     marker: false,
-                    percent: false,
+                    percent: is_percent(text.get(word.span.end..).unwrap_or_default()),
                     negative: false,
                 });
             }
@@ -125,10 +195,18 @@ fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Menti
         digits: significant(&digits),
         in_digits: true,
         marker: opens_line && after.starts_with(['.', ')']),
-        percent: ["%", "percent", "per cent"].iter().any(|sign| after.trim_start().starts_with(sign)),
+        percent: is_percent(after),
         // A dash behind a letter or a digit joins: `2026-04`.
         negative: sign.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric)),
     })
+}
+
+/// Whether what stands behind a number makes it a percentage.
+fn is_percent(after: &str) -> bool {
+    let after = after.trim_start_matches(['-', ' ', '\u{a0}']);
+    ["%", "percent", "per cent", "pct"]
+        .iter()
+        .any(|sign| after.get(..sign.len()).is_some_and(|start| start.eq_ignore_ascii_case(sign)))
 }
 
 /// A number that cannot be computed with (in another script's digits, or too long) and that neither the rows nor the question
@@ -153,7 +231,8 @@ fn significant(digits: &str) -> usize {
     if plain.contains('.') { trimmed.len() } else { trimmed.trim_end_matches('0').len() }
 }
 
-fn power(word: &str) -> Option<u32> {
+/// The power of ten that a word multiplies the number before it by.
+pub fn power(word: &str) -> Option<u32> {
     match word {
         "hundred" => Some(2),
         "thousand" => Some(3),
@@ -165,12 +244,10 @@ fn power(word: &str) -> Option<u32> {
     }
 }
 
-/// Year, month and day of each date the query names. Other numbers of the query are conditions, not findings.
-fn dates(sql: &str) -> Vec<Decimal> {
-    sql.split('\'')
-        .skip(1)
-        .step_by(2)
-        .filter_map(Date::parse)
+/// Year, month and day of each day the query means. Other numbers of the query are conditions, not findings.
+fn parts_of_days(sql: &str) -> Vec<Decimal> {
+    dates::of_query(sql)
+        .into_iter()
         .flat_map(|date| [date.year().to_string(), date.month().to_string(), date.day().to_string()])
         .filter_map(|number| Decimal::parse(&number))
         .collect()
@@ -230,8 +307,55 @@ mod tests {
             ("Hammer sold \u{ff15}\u{ff10}\u{ff10} units.", Some("\u{ff15}\u{ff10}\u{ff10}")),
             ("Hammer sold 5e99 units.", Some("5e99")),
             ("The range is 2026-42.", None),
+            ("It was 42%.", Some("42")),
+            ("It was 42 per cent.", Some("42")),
+            ("It was two percent.", Some("two")),
         ] {
             assert_eq!(untraced(text, &input()).as_deref(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_percentage_is_one_in_the_rows_too() {
+        let told = |name: &str, value: &str, question: &str, sql: &str, said: &str| {
+            let mut data = input();
+            data.question = question.into();
+            data.sql = Some(sql.into());
+            data.columns = vec![
+                ResultColumn { name: "city".into(), sql_type: "text".into() },
+                ResultColumn { name: name.into(), sql_type: "numeric".into() },
+            ];
+            data.rows = vec![vec![Some("Pune".into()), Some(value.into())]];
+            data.row_count = 1;
+            untraced(said, &data).is_none()
+        };
+        let sql = "SELECT city, x FROM t";
+        for (name, value, question, sql, said, want) in [
+            ("units", "12", "Units by city?", sql, "Pune has 12.", true),
+            ("units", "12", "Units by city?", sql, "Pune has 12%.", false),
+            ("units", "12", "Units by city?", "SELECT city, 100.0 * a / b FROM t", "Pune has 12%.", true),
+            ("units", "12", "What percentage is Pune?", sql, "Pune has 12%.", true),
+            ("pct_sold", "12.5", "Pune?", sql, "Pune has 12.5 %.", true),
+            ("share", "0.125", "Pune?", sql, "Pune has 12.5%.", true),
+            ("share", "0.125", "Pune?", sql, "Pune has 0.125%.", false),
+            ("pct", "0.125", "Pune?", "SELECT city, 100 * a / b AS pct FROM t", "Pune has 0.125%.", true),
+            ("pct", "-5", "Pune?", sql, "Pune has -5%.", true),
+            ("pct", "-5", "Pune?", sql, "Pune has 5%.", false),
+            ("units", "12", "Which cities have over 10%?", sql, "Pune has over 10%.", true),
+        ] {
+            assert_eq!(told(name, value, question, sql, said), want, "{name} {value}: {said}");
+        }
+    }
+
+    #[test]
+    fn the_day_that_ends_a_range_is_not_in_it() {
+        let mut data = input();
+        data.question = "How many?".into();
+        data.sql = Some("SELECT a FROM b WHERE d >= '2026-01-01' AND d < '2027-01-01'".into());
+        for (text, want) in
+            [("In 2026.", None), ("In 2027.", Some("2027")), ("Up to 31 December 2026.", None)]
+        {
+            assert_eq!(untraced(text, &data).as_deref(), want, "{text}");
         }
     }
 }
