@@ -21,7 +21,7 @@ use crate::convert;
 use crate::domain::Domain;
 use crate::drive::{Composing, Desk, Generated, Linked, Planned, Repaired};
 use crate::fault::{Fault, Finished};
-use crate::inspect::{self, Inspection};
+use crate::inspect::{self, Inspection, Looked};
 use crate::losses::Standing;
 use crate::progress::Progress;
 use crate::record::Ending;
@@ -48,7 +48,7 @@ pub(crate) enum State {
     Run { approved: Approved, origin: &'static str },
     Inspect { approved: Approved, origin: &'static str, result: ResultSet, took: Took },
     Repair { failure: Failure, probe: Option<ProbeFinding> },
-    Answer { approved: Approved, result: ResultSet, probe: Option<ProbeFinding> },
+    Answer { approved: Approved, result: ResultSet, looked: Looked },
     End(Ending),
 }
 
@@ -137,7 +137,7 @@ impl<'a> Ask<'a> {
                     self.inspect(approved, origin, result, took).await
                 }
                 State::Repair { failure, probe } => self.repair(failure, probe).await,
-                State::Answer { approved, result, probe } => self.answer(approved, result, probe).await,
+                State::Answer { approved, result, looked } => self.answer(approved, result, looked).await,
                 State::End(ending) => break ending,
             };
             state = next.unwrap_or_else(|fault| self.fault(fault));
@@ -442,12 +442,12 @@ impl<'a> Ask<'a> {
             self.book(origin, &failure, took, Some(row_count));
             return Ok(self.stand(standing));
         }
-        let probe = match inspect::inspect(self, &approved, &result).await? {
-            Inspection::Fine => None,
-            Inspection::Empty(probe) => probe,
-            Inspection::Lossy(probe) => match self.doubt(&approved, origin, &result, took, probe.as_ref()) {
+        let looked = match inspect::inspect(self, &approved, &result).await? {
+            Inspection::Fine => Looked::default(),
+            Inspection::Empty(looked) => looked,
+            Inspection::Lossy(looked) => match self.doubt(&approved, origin, &result, took, &looked) {
                 Some(next) => return Ok(next),
-                None => probe,
+                None => looked,
             },
             Inspection::Misspelt(probe) => {
                 let failure = inspect::misspelt(&probe, approved.text());
@@ -467,7 +467,7 @@ impl<'a> Ask<'a> {
         });
         self.positions.push(None);
         self.warn_of_losses(&approved, inspect::is_empty(&result));
-        Ok(State::Answer { approved, result, probe })
+        Ok(State::Answer { approved, result, looked })
     }
 
     async fn repair(&mut self, failure: Failure, probe: Option<ProbeFinding>) -> Result<State, Fault> {
@@ -528,8 +528,10 @@ impl<'a> Ask<'a> {
         &mut self,
         approved: Approved,
         result: ResultSet,
-        probe: Option<ProbeFinding>,
+        looked: Looked,
     ) -> Result<State, Fault> {
+        let mut attributes = self.desk.entities.attributes();
+        attributes.extend(looked.notes);
         let input = AnswerInput {
             question: self.question(),
             clock: convert::clock(&self.clock),
@@ -543,11 +545,11 @@ impl<'a> Ask<'a> {
             rows: result.rows.iter().take(HEAD).map(|row| row.iter().map(inspect::cell).collect()).collect(),
             row_count: u64::try_from(result.rows.len()).unwrap_or(u64::MAX),
             truncated: result.truncated,
-            probe,
+            probe: looked.finding,
             assumptions: self.assumptions.clone(),
             context: Vec::new(),
             model_available: self.domain.rows_may_reach_model(&approved),
-            attributes: self.desk.entities.attributes(),
+            attributes,
         };
         let sentence = self.desk.drive(input).await?;
         Ok(State::End(Ending::Answered { sentence, approved, result }))

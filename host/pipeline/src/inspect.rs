@@ -1,14 +1,18 @@
 //! Reading what came back: is an empty result the truth, a value that was spelt another way, or something that PostgreSQL
 //! left out?
 //!
-//! One diagnostic, never a loop. Zero rows can be a right answer, and retrying until rows appear would answer another
-//! question. An aggregate over nothing (one row of NULL or 0) is the same trap.
+//! Two diagnostics at most, never a loop: are the values there that the text looks for, and, when they are or it looks for
+//! none, what is there without one condition, or at all. Zero rows can be a right answer, and retrying until rows appear
+//! would answer another question. An aggregate over nothing (one row of NULL or 0) is the same trap.
+
+use std::ops::Range;
 
 use airlock_database::ResultSet;
-use airlock_gate::{Approved, ComparedLiteral, NodeKind};
+use airlock_gate::{Approved, ComparedLiteral, Node, NodeKind};
 use airlock_runtime::contract::repair::ProbeFinding;
+use airlock_runtime::contract::types::Attribute;
 use airlock_types::catalogue::{Column, TypeFamily};
-use airlock_types::{ErrorType, Failure};
+use airlock_types::{ErrorType, Failure, TableRef};
 use serde_json::Value;
 
 use crate::ask::Ask;
@@ -21,19 +25,44 @@ const SPELLINGS: usize = 5;
 /// Texts of a query that are looked for in one diagnostic.
 const SUSPECTS: usize = 4;
 
+/// Tables of which it is looked up whether they have rows.
+const TABLES: usize = 4;
+
 /// What a result turned out to be.
 pub(crate) enum Inspection {
     /// Rows.
     Fine,
-    /// Nothing, and that is the answer; what was looked at, if anything.
-    Empty(Option<ProbeFinding>),
+    /// Nothing, and that is the answer; what was looked at.
+    Empty(Looked),
     /// Nothing, because a value is spelt differently in the data.
     Misspelt(ProbeFinding),
     /// Nothing, and the text leaves something out that may be what was asked for.
-    Lossy(Option<ProbeFinding>),
+    Lossy(Looked),
 }
 
-/// Inspects a result. Runs at most one probe, through the gate like everything else.
+/// What was looked at because a result says nothing, and why no more was. Nothing of it was not run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Looked {
+    /// A value that is not there, or what there is without a condition.
+    pub(crate) finding: Option<ProbeFinding>,
+    /// The rest, for the answerer: `empty:held` (COLUMN, a tab, VALUE), `empty:rows` and `empty:no-rows` (a table), `empty:null`
+    /// (a comparison), `empty:unchecked` (a reason).
+    pub(crate) notes: Vec<Attribute>,
+}
+
+impl Looked {
+    fn note(&mut self, key: &str, value: impl Into<String>) {
+        self.notes.push(Attribute { key: format!("empty:{key}"), value: value.into() });
+    }
+
+    fn nothing_because(why: &str) -> Self {
+        let mut looked = Self::default();
+        looked.note("unchecked", why);
+        looked
+    }
+}
+
+/// Inspects a result. Runs at most two probes, through the gate like everything else.
 pub(crate) async fn inspect(
     ask: &Ask<'_>,
     approved: &Approved,
@@ -44,45 +73,68 @@ pub(crate) async fn inspect(
     }
     // What is looked for because it is missing is rightly empty, and nothing else explains it.
     if looks_for_absence(approved.text()) {
-        return Ok(Inspection::Empty(None));
+        return Ok(Inspection::Empty(Looked::nothing_because("absence")));
     }
     Ok(match emptied(ask, approved, result).await? {
-        Inspection::Empty(probe) if !approved.facts().losses.is_empty() => Inspection::Lossy(probe),
+        Inspection::Empty(looked) if !approved.facts().losses.is_empty() => Inspection::Lossy(looked),
         other => other,
     })
 }
 
-/// Why a result says nothing, by one probe.
+/// Why a result says nothing.
 async fn emptied(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
+    let mut looked = Looked::default();
+    let nodes = airlock_gate::outline(approved.text()).unwrap_or_default();
+    if let Some(comparison) = compared_with_null(&nodes, approved.text()) {
+        looked.note("null", comparison);
+    }
     let suspects = suspects(ask, approved);
-    if suspects.is_empty() {
-        return without(ask, approved, result).await;
-    }
-    let Some(found) = probe(ask, &question_of(&suspects)).await? else {
-        return Ok(Inspection::Empty(None));
-    };
-    let mut missing = None;
-    for (at, literal) in suspects.into_iter().enumerate() {
-        let mut values: Vec<String> = found.rows.iter().filter_map(|row| spelling(row, at)).collect();
-        // The value is there as it was written: whatever emptied the result, it was not this spelling.
-        if values.contains(&literal.literal) {
-            continue;
-        }
-        if values.is_empty() {
-            values.extend(near(ask, literal));
-        }
-        let finding = ProbeFinding {
-            column: convert::column(&literal.column),
-            literal: literal.literal.clone(),
-            spellings: values,
-            rows_without: None,
+    if !suspects.is_empty() {
+        let Some(found) = probe(ask, &question_of(&suspects)).await? else {
+            return Ok(Inspection::Empty(Looked::nothing_because("failed")));
         };
-        if !finding.spellings.is_empty() {
-            return Ok(Inspection::Misspelt(finding));
+        for (at, literal) in suspects.into_iter().enumerate() {
+            let mut values: Vec<String> = found.rows.iter().filter_map(|row| spelling(row, at)).collect();
+            // The value is there as it was written: whatever emptied the result, it was not this spelling.
+            if values.contains(&literal.literal) {
+                let column = format!("{}.{}", literal.column.table.name, literal.column.column);
+                looked.note("held", format!("{column}\t{}", literal.literal));
+                continue;
+            }
+            if values.is_empty() {
+                values.extend(near(ask, literal));
+            }
+            let finding = ProbeFinding {
+                column: convert::column(&literal.column),
+                literal: literal.literal.clone(),
+                spellings: values,
+                rows_without: None,
+            };
+            if !finding.spellings.is_empty() {
+                return Ok(Inspection::Misspelt(finding));
+            }
+            looked.finding = looked.finding.or(Some(finding));
         }
-        missing = missing.or(Some(finding));
+        if looked.finding.is_some() {
+            return Ok(Inspection::Empty(looked));
+        }
     }
-    Ok(Inspection::Empty(missing))
+    match widened(ask, approved, &nodes) {
+        Ok((literal, text)) => match telling(approved, result, text) {
+            Some(text) => match probe(ask, &text).await?.and_then(|found| without(literal, &found)) {
+                Some(finding) => looked.finding = Some(finding),
+                None => looked.note("unchecked", "failed"),
+            },
+            None => tables(ask, approved, &mut looked).await?,
+        },
+        Err(why) => {
+            if let Some(why) = why {
+                looked.note("unchecked", why);
+            }
+            tables(ask, approved, &mut looked).await?;
+        }
+    }
+    Ok(Inspection::Empty(looked))
 }
 
 /// The spelling in a row of the probe, when the row is about this suspect.
@@ -107,22 +159,8 @@ async fn probe(ask: &Ask<'_>, text: &str) -> Result<Option<ResultSet>, Fault> {
     }
 }
 
-/// One run without a condition on a number or a time, to tell a range that holds nothing from data that has nothing.
-async fn without(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
-    let Some((literal, text)) = widened(ask, approved) else {
-        return Ok(Inspection::Empty(None));
-    };
-    // PostgreSQL counts: the rows that are read are cut at the cap. Of an aggregate only a count is a number of rows.
-    let text = if result.rows.is_empty() {
-        counting(&text)
-    } else if approved.facts().functions.iter().all(|name| name.eq_ignore_ascii_case("count")) {
-        text
-    } else {
-        return Ok(Inspection::Empty(None));
-    };
-    let Some(found) = probe(ask, &text).await? else {
-        return Ok(Inspection::Empty(None));
-    };
+/// What a run without a condition found.
+fn without(literal: &ComparedLiteral, found: &ResultSet) -> Option<ProbeFinding> {
     let rows = match found.rows.as_slice() {
         [row] => match row.as_slice() {
             [only] => cell(only).and_then(|count| count.parse().ok()),
@@ -130,12 +168,52 @@ async fn without(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Resu
         },
         _ => None,
     };
-    Ok(Inspection::Empty(rows.map(|rows| ProbeFinding {
+    rows.map(|rows| ProbeFinding {
         column: convert::column(&literal.column),
         literal: literal.literal.clone(),
         spellings: Vec::new(),
         rows_without: Some(rows),
-    })))
+    })
+}
+
+/// Looks whether the tables that a text reads have rows at all.
+async fn tables(ask: &Ask<'_>, approved: &Approved, looked: &mut Looked) -> Result<(), Fault> {
+    let open = |table: &&TableRef| !ask.domain.knowledge().exposure().is_closed(table);
+    let tables: Vec<&TableRef> = approved.facts().tables.iter().filter(open).take(TABLES).collect();
+    if tables.is_empty() {
+        looked.note("unchecked", if approved.facts().tables.is_empty() { "no-table" } else { "withheld" });
+        return Ok(());
+    }
+    let part = |(at, table): (usize, &&TableRef)| {
+        let (schema, name) = (quoted(&table.schema), quoted(&table.name));
+        format!("SELECT {at} AS place, EXISTS (SELECT 1 FROM {schema}.{name}) AS has_rows")
+    };
+    let text = tables.iter().enumerate().map(part).collect::<Vec<_>>().join(" UNION ALL ");
+    let Some(found) = probe(ask, &text).await? else {
+        looked.note("unchecked", "failed");
+        return Ok(());
+    };
+    for (at, table) in tables.into_iter().enumerate() {
+        let has_rows = found.rows.iter().find_map(|row| match row.as_slice() {
+            [place, Value::Bool(has_rows)] if cell(place)? == at.to_string() => Some(*has_rows),
+            _ => None,
+        });
+        if let Some(has_rows) = has_rows {
+            looked.note(if has_rows { "rows" } else { "no-rows" }, table.name.clone());
+        }
+    }
+    Ok(())
+}
+
+/// The text that tells how many rows a widened text gives. PostgreSQL counts: the rows that are read are cut at the cap. Of an
+/// aggregate only a count is a number of rows.
+fn telling(approved: &Approved, result: &ResultSet, widened: String) -> Option<String> {
+    if result.rows.is_empty() {
+        return Some(counting(&widened));
+    }
+    let functions = &approved.facts().functions;
+    let counts = !functions.is_empty() && functions.iter().all(|name| name.eq_ignore_ascii_case("count"));
+    (counts && result.columns.len() == 1).then_some(widened)
 }
 
 /// How many rows a text gives. The line break ends a comment that the text ends with.
@@ -143,27 +221,112 @@ fn counting(text: &str) -> String {
     format!("SELECT count(*) FROM (\n{}\n) AS widened", text.trim_end_matches([';', ' ', '\n', '\t', '\r']))
 }
 
-/// The first literal that is compared with a number or a time, and the text without that comparison.
-fn widened<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Option<(&'a ComparedLiteral, String)> {
-    let literal = approved.facts().literals.iter().find(|literal| {
-        let family = column(ask, literal).map(|column| column.family);
-        matches!(family, Some(TypeFamily::Number | TypeFamily::Date | TypeFamily::Timestamp))
-            && ask.domain.may_look_up(&literal.column)
-    })?;
-    let text = approved.text();
-    let nodes = airlock_gate::outline(text).ok()?;
+/// The most suspicious condition that can be left out, by its literal, and the text without it; or why there is none, where
+/// there is a condition. Left out is only what holds of each row by itself: inside OR, NOT or CASE the text would ask for
+/// something else.
+fn widened<'a>(
+    ask: &Ask<'_>,
+    approved: &'a Approved,
+    nodes: &[Node],
+) -> Result<(&'a ComparedLiteral, String), Option<&'static str>> {
+    let (text, literals) = (approved.text(), &approved.facts().literals);
+    let mut why = None;
+    let mut best: Option<(u8, &ComparedLiteral, String)> = None;
+    for literal in literals {
+        let family = column(ask, literal).map_or(TypeFamily::Text, |column| column.family);
+        if !ask.domain.may_look_up(&literal.column) {
+            why = why.or(Some("withheld"));
+            continue;
+        }
+        let Some(wider) = left_out(nodes, text, &literal.span) else {
+            why = Some("nested");
+            continue;
+        };
+        let rank = suspicion(&literal.operator, family);
+        if best.as_ref().is_none_or(|(known, ..)| rank < *known) {
+            best = Some((rank, literal, wider));
+        }
+    }
+    best.map(|(_, literal, wider)| (literal, wider)).ok_or(why)
+}
+
+/// The order in which conditions are doubted. Texts that are compared for equality were looked for already, and are there.
+fn suspicion(operator: &str, family: TypeFamily) -> u8 {
+    match operator.to_ascii_uppercase().as_str() {
+        "LIKE" | "ILIKE" => 0,
+        "=" | "IN" if family != TypeFamily::Text => 1,
+        "<" | "<=" | ">" | ">=" | "BETWEEN" => 2,
+        "=" | "IN" => 3,
+        _ => 4,
+    }
+}
+
+/// The text without the comparison that holds these bytes; none where it is no condition of its own.
+fn left_out(nodes: &[Node], text: &str, span: &Range<usize>) -> Option<String> {
     let at = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
+    let holds = |node: &&Node| at(node.start) <= span.start && span.end <= at(node.end);
     let comparison = nodes
         .iter()
-        .filter(|node| {
-            node.kind == NodeKind::Operator
-                && at(node.start) <= literal.span.start
-                && literal.span.end <= at(node.end)
-                && node.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&literal.operator))
-        })
+        .filter(|node| node.kind == NodeKind::Operator && holds(node))
         .min_by_key(|node| node.end - node.start)?;
+    let mut parent = comparison.parent;
+    loop {
+        let above = nodes.get(usize::try_from(parent?).ok()?)?;
+        match above.kind {
+            NodeKind::Operator if above.name.as_deref() == Some("AND") => parent = above.parent,
+            NodeKind::Where | NodeKind::Having => break,
+            NodeKind::Other if above.name.as_deref() == Some("join") => break,
+            _ => return None,
+        }
+    }
     let (before, behind) = (text.get(..at(comparison.start))?, text.get(at(comparison.end)..)?);
-    Some((literal, format!("{before}TRUE{behind}")))
+    Some(format!("{before}TRUE{behind}"))
+}
+
+/// A comparison with NULL by an operator, which is true of no row: `status = NULL`, `id NOT IN (1, NULL)`.
+fn compared_with_null(nodes: &[Node], text: &str) -> Option<String> {
+    const COMPARING: [&str; 11] = ["=", "<>", "!=", "<", "<=", ">", ">=", "~~", "!~~", "~~*", "!~~*"];
+    let written = |node: &Node| {
+        let (start, end) = (usize::try_from(node.start).ok()?, usize::try_from(node.end).ok()?);
+        text.get(start..end)
+    };
+    let above = |node: &Node| node.parent.and_then(|parent| nodes.get(usize::try_from(parent).ok()?));
+    let never_true = |node: &Node| {
+        let comparing = node.kind == NodeKind::Operator
+            && node.name.as_deref().is_some_and(|name| COMPARING.contains(&name));
+        let Some(whole) = written(node).filter(|_| comparing) else { return false };
+        let words: Vec<String> = whole
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .map(str::to_ascii_lowercase)
+            .filter(|word| !word.is_empty())
+            .collect();
+        let has = |word: &str| words.iter().any(|known| known == word);
+        // These know NULL, and a list has other values.
+        let knows = has("distinct") || words.first().is_some_and(|word| word == "nullif");
+        let inside = |other: &&Node| {
+            other.kind == NodeKind::Literal && node.start <= other.start && other.end <= node.end
+        };
+        let list = has("in") && node.name.as_deref() == Some("=") && nodes.iter().filter(inside).count() > 1;
+        !knows && !list
+    };
+    nodes.iter().find_map(|null| {
+        if null.kind != NodeKind::Literal || !written(null)?.eq_ignore_ascii_case("null") {
+            return None;
+        }
+        let mut node = above(null)?;
+        while node.kind == NodeKind::Cast {
+            node = above(node)?;
+        }
+        let comparison = never_true(node).then_some(node)?;
+        let mut clause = above(comparison);
+        while let Some(node) = clause {
+            if matches!(node.kind, NodeKind::Where | NodeKind::Having) {
+                return written(comparison).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+            clause = above(node);
+        }
+        None
+    })
 }
 
 /// Whether a text asks for what is not there: an anti-join, NOT EXISTS, NOT IN, EXCEPT.
@@ -288,18 +451,21 @@ fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column>
 
 /// How the data spells each of these values, in one query. The cast keeps the case functions off types that have none (enums).
 fn question_of(suspects: &[&ComparedLiteral]) -> String {
-    let name = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let part = |(at, literal): (usize, &&ComparedLiteral)| {
-        let column = format!("t.{}::text", name(&literal.column.column));
+        let column = format!("t.{}::text", quoted(&literal.column.column));
         format!(
             "(SELECT DISTINCT {at} AS suspect, {column} AS spelling FROM {}.{} AS t \
              WHERE lower(btrim({column})) = lower(btrim('{}')) ORDER BY 2 LIMIT {SPELLINGS})",
-            name(&literal.column.table.schema),
-            name(&literal.column.table.name),
+            quoted(&literal.column.table.schema),
+            quoted(&literal.column.table.name),
             literal.literal.replace('\'', "''"),
         )
     };
     suspects.iter().enumerate().map(part).collect::<Vec<_>>().join(" UNION ALL ")
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// A cell as text; NULL is absent.
@@ -338,6 +504,72 @@ mod tests {
             let parsed = airlock_gate::outline(&counted);
             assert!(parsed.is_ok_and(|nodes| !nodes.is_empty()), "{counted}");
         }
+    }
+
+    #[test]
+    fn only_a_condition_of_its_own_is_left_out() {
+        for (text, want) in [
+            ("SELECT 1 FROM a WHERE x = 7", Some("SELECT 1 FROM a WHERE TRUE")),
+            (
+                "SELECT 1 FROM a WHERE y AND (x BETWEEN 7 AND 9 AND z)",
+                Some("SELECT 1 FROM a WHERE y AND (TRUE AND z)"),
+            ),
+            ("SELECT 1 FROM a WHERE x NOT IN (7, 8)", Some("SELECT 1 FROM a WHERE TRUE")),
+            ("SELECT 1 FROM a WHERE x::text LIKE '7%'", Some("SELECT 1 FROM a WHERE TRUE")),
+            (
+                "SELECT 1 FROM a JOIN b ON a.i = b.i AND b.x > 7",
+                Some("SELECT 1 FROM a JOIN b ON a.i = b.i AND TRUE"),
+            ),
+            ("SELECT y FROM a GROUP BY y HAVING y > 7", Some("SELECT y FROM a GROUP BY y HAVING TRUE")),
+            ("SELECT 1 FROM a WHERE NOT x = 7", None),
+            ("SELECT 1 FROM a WHERE NOT (y AND x = 7)", None),
+            ("SELECT 1 FROM a WHERE (x = 7) IS FALSE", None),
+            ("SELECT 1 FROM a WHERE (x = 7) IS NOT TRUE", None),
+            ("SELECT 1 FROM a WHERE CASE WHEN x = 7 THEN y ELSE z END", None),
+            ("SELECT 1 FROM a WHERE y OR x = 7", None),
+            ("SELECT 1 FROM a WHERE y AND (z OR x = 7)", None),
+            ("SELECT 1 FROM a WHERE (x = 7) = y", None),
+            ("SELECT 1 FROM a WHERE coalesce(x = 7, y)", None),
+            ("SELECT count(*) FILTER (WHERE x = 7) FROM a", None),
+            ("SELECT x = 7 FROM a", None),
+        ] {
+            let literal = text.find("'7%'").or_else(|| text.find('7')).unwrap();
+            let length = if text.contains("'7%'") { 4 } else { 1 };
+            let nodes = airlock_gate::outline(text).unwrap();
+            assert_eq!(left_out(&nodes, text, &(literal..literal + length)).as_deref(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comparison_with_null_that_is_never_true_is_known() {
+        for (text, want) in [
+            ("SELECT 1 FROM a WHERE x = NULL", Some("x = NULL")),
+            ("SELECT 1 FROM a WHERE y AND x <>\n null", Some("x <> null")),
+            ("SELECT 1 FROM a WHERE x = NULL::text", Some("x = NULL::text")),
+            ("SELECT 1 FROM a WHERE x NOT IN (1, NULL)", Some("x NOT IN (1, NULL)")),
+            ("SELECT 1 FROM a WHERE x LIKE NULL", Some("x LIKE NULL")),
+            ("SELECT 1 FROM a WHERE x IN (1, NULL)", None),
+            ("SELECT 1 FROM a WHERE x IS NULL", None),
+            ("SELECT 1 FROM a WHERE x IS NOT DISTINCT FROM NULL", None),
+            ("SELECT 1 FROM a WHERE x = 'NULL'", None),
+            ("SELECT x = NULL FROM a", None),
+            ("SELECT 1 FROM a WHERE coalesce(x, NULL) = 1", None),
+        ] {
+            let nodes = airlock_gate::outline(text).unwrap();
+            assert_eq!(compared_with_null(&nodes, text).as_deref(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn conditions_are_doubted_in_their_order() {
+        let order = [
+            ("LIKE", TypeFamily::Text),
+            ("=", TypeFamily::Number),
+            (">=", TypeFamily::Date),
+            ("IN", TypeFamily::Text),
+            ("NOT IN", TypeFamily::Text),
+        ];
+        assert!(order.map(|(operator, family)| suspicion(operator, family)).is_sorted_by(|a, b| a < b));
     }
 
     #[test]

@@ -6,11 +6,11 @@
 
 use airlock_database::ResultSet;
 use airlock_gate::{Approved, Loss, LossKind};
-use airlock_runtime::contract::repair::ProbeFinding;
 use airlock_runtime::contract::types::Attribute;
 use airlock_types::{ErrorType, Failure, Mode};
 
 use crate::ask::{ATTEMPTS, Ask, State};
+use crate::inspect::Looked;
 use crate::took::Took;
 
 /// Places of one kind that repair is told of.
@@ -20,7 +20,7 @@ const PLACES: usize = 64;
 pub(crate) struct Standing {
     approved: Approved,
     result: ResultSet,
-    probe: Option<ProbeFinding>,
+    looked: Looked,
     /// Its place in the history.
     at: usize,
     assumptions: Vec<String>,
@@ -57,7 +57,7 @@ impl Ask<'_> {
         origin: &'static str,
         result: &ResultSet,
         took: Took,
-        probe: Option<&ProbeFinding>,
+        looked: &Looked,
     ) -> Option<State> {
         let room = self.attempt() + 1 < ATTEMPTS && self.desk.budget.lasts(took.running.saturating_mul(2));
         if self.request.mode == Mode::Baseline || !room {
@@ -67,7 +67,7 @@ impl Ask<'_> {
         self.standing = Some(Standing {
             approved: approved.clone(),
             result: result.clone(),
-            probe: probe.cloned(),
+            looked: looked.clone(),
             at: self.history.len(),
             assumptions: self.assumptions.clone(),
             findings: self.findings.clone(),
@@ -79,7 +79,7 @@ impl Ask<'_> {
 
     /// Answers with the text that stands: what was offered in its place is no better.
     pub(crate) fn stand(&mut self, standing: Standing) -> State {
-        let Standing { approved, result, probe, at, assumptions, findings } = standing;
+        let Standing { approved, result, looked, at, assumptions, findings } = standing;
         self.assumptions = assumptions;
         self.findings = findings;
         // It was no failure after all.
@@ -89,7 +89,7 @@ impl Ask<'_> {
         if let Some(position) = self.positions.get_mut(at) {
             *position = None;
         }
-        State::Answer { approved, result, probe }
+        State::Answer { approved, result, looked }
     }
 
     /// Says what is not in a result.
