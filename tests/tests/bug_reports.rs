@@ -313,6 +313,110 @@ async fn what_postgresql_leaves_out_in_silence_is_put_back_or_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_empty_result_says_what_was_run_and_no_more() {
+    const ROWS: &str = "orders has rows; what the query asks of them leaves none.";
+    const NESTED: &str = "No condition could be left out";
+    // What a model wrote; what is said; what would be untrue.
+    let cases: [(&str, &[&str], &str); 16] = [
+        (
+            "SELECT id FROM orders WHERE status = 'paid' AND placed_at > '2030-01-01'",
+            &[
+                "orders.status has 'paid'.",
+                "Without the condition on orders.placed_at (2030-01-01) there would be 750 rows.",
+            ],
+            "none then either",
+        ),
+        (
+            "SELECT id FROM orders WHERE total < 0",
+            &["Without the condition on orders.total (0) there would be 1,000 rows."],
+            "checked without",
+        ),
+        (
+            "SELECT id FROM users WHERE id < 0 AND id > 5",
+            &["It was checked without the condition on users.id (0) too, and there is none then either."],
+            "there would be",
+        ),
+        ("SELECT id FROM orders WHERE NOT total > 0", &[ROWS, NESTED], "ithout the condition"),
+        ("SELECT id FROM orders WHERE (total < 0) IS NOT FALSE", &[ROWS, NESTED], "ithout the condition"),
+        (
+            "SELECT id FROM orders WHERE CASE WHEN total < 0 THEN true ELSE false END",
+            &[ROWS, NESTED],
+            "ithout the condition",
+        ),
+        ("SELECT id FROM orders WHERE total < 0 OR id < 0", &[ROWS, NESTED], "ithout the condition"),
+        (
+            "SELECT id FROM orders WHERE status LIKE 'x%'",
+            &["Without the condition on orders.status (x%) there would be 1,000 rows."],
+            ROWS,
+        ),
+        (
+            "SELECT id FROM orders WHERE status NOT IN ('paid', 'DELETED')",
+            &["Without the condition on orders.status (paid) there would be 1,000 rows."],
+            ROWS,
+        ),
+        (
+            "SELECT id FROM orders WHERE status IN ('paid', 'DELETED') AND id = 0",
+            &[
+                "orders.status has 'paid' and orders.status has 'DELETED'.",
+                "Without the condition on orders.id (0) there would be 1,000 rows.",
+            ],
+            NESTED,
+        ),
+        (
+            "SELECT id FROM orders WHERE status = NULL",
+            &["compares with NULL by an operator (status = NULL)", ROWS],
+            NESTED,
+        ),
+        (
+            "SELECT o.id FROM orders o JOIN users u ON u.id = o.customer_id + 1000",
+            &["It was checked that orders and users have rows; what the query asks of them leaves none."],
+            "condition on",
+        ),
+        (
+            "SELECT id FROM orders o WHERE NOT EXISTS (SELECT 1 FROM orders x WHERE x.id = o.id)",
+            &[
+                "The query looks for what is missing, so that finding nothing may be the answer; nothing more was checked.",
+            ],
+            "It was checked",
+        ),
+        (
+            "SELECT sum(total) AS revenue FROM orders WHERE placed_at > '2030-01-01'",
+            &["no value for revenue", ROWS],
+            "there would be",
+        ),
+        ("SELECT id FROM orders WHERE status = 'lost'", &["orders.status has no value like 'lost'"], ROWS),
+        // The spelling is mended first, and what is said is about the text that was answered with.
+        (
+            "SELECT id FROM orders WHERE status = 'PAID' AND total < 0",
+            &[
+                "orders.status has 'paid'.",
+                "Without the condition on orders.total (0) there would be 750 rows.",
+            ],
+            "PAID",
+        ),
+    ];
+    let question = |at: usize| format!("Which orders and users are there in case number {}?", 100 + at);
+    let replies: Vec<(String, &str)> = (0..).map(question).zip(cases.iter().map(|case| case.0)).collect();
+    let model = ScriptedModel::start(move |prompt| {
+        let reply = replies.iter().find(|(question, _)| prompt.contains(question));
+        reply.map_or(Said::Status(400), |(_, reply)| Said::from(*reply))
+    })
+    .await;
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    for (at, (sql, said, untrue)) in cases.iter().enumerate() {
+        let (_, answer) = served.ask(&domain, &question(at)).await;
+        let told = answer["answer"].as_str().unwrap_or_default();
+        assert_eq!(answer["outcome"], "answered", "{sql}: {answer}");
+        for part in *said {
+            assert!(told.contains(part), "{sql}: {told}");
+        }
+        assert!(!told.contains(untrue), "{sql}: {told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn equal_names_in_several_schemas_are_told_apart() {
     let schema = "
         CREATE SCHEMA sales; CREATE SCHEMA archive;
