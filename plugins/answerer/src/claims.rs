@@ -4,7 +4,7 @@
 //! each of these is checked against the rows, or must stand as the question has it. Every other word must be one of the rows,
 //! the question, the query, its columns or what was assumed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
@@ -143,6 +143,8 @@ pub struct Claims<'a> {
     labels: Vec<String>,
     months: Vec<String>,
     derived: Derived,
+    /// Texts of the rows in small letters, longer ones first, and the rows that have them.
+    texts: Vec<(String, BTreeSet<usize>)>,
 }
 
 /// A sentence, in small letters, and what was said before it.
@@ -152,6 +154,8 @@ struct Sentence<'a> {
     numbers: Vec<Mention>,
     refs: Vec<Ref>,
     clauses: Vec<Range<usize>>,
+    /// Texts of the rows, by their places in [`Claims::texts`].
+    cells: Vec<(Range<usize>, usize)>,
     /// The rows that earlier sentences speak of.
     before: Vec<usize>,
 }
@@ -200,6 +204,7 @@ impl<'a> Claims<'a> {
             labels: labels.into_iter().filter(|label| !label.contains(' ')).collect(),
             months: names::months(input),
             derived: Derived::of(input),
+            texts: texts_of(input),
             columns,
         }
     }
@@ -208,21 +213,22 @@ impl<'a> Claims<'a> {
     /// was said already.
     pub fn unborne(&self, sentence: &str, before: &str) -> Option<String> {
         let text = sentence.to_lowercase();
+        let cells = self.cells(&text);
         let said = Sentence {
             words: words::words(&text),
             numbers: numbers(&text),
             refs: refs(&text, self.input),
-            clauses: clauses(&text, self.input),
+            clauses: clauses(&text, &cells),
+            cells,
             before: refs(&before.to_lowercase(), self.input).iter().map(|found| found.row).collect(),
             text: &text,
         };
         if let Some(sign) = foreign_currency(&text, self.input) {
             return Some(sign.to_string());
         }
-        let cells = cells(&text, self.input);
         let word = (0..said.words.len()).find_map(|at| {
             let word = said.words.get(at)?;
-            if cells.iter().any(|cell| cell.contains(&word.span.start)) {
+            if said.cells.iter().any(|(cell, _)| cell.contains(&word.span.start)) {
                 return None;
             }
             if word.text.starts_with(char::is_numeric) {
@@ -273,34 +279,29 @@ impl<'a> Claims<'a> {
 
     /// A text of the rows in a clause that speaks of other rows: the city of somebody else.
     fn misplaced(&self, said: &Sentence<'_>) -> Option<String> {
-        let names = said.refs.iter().map(|found| found.at).collect::<Vec<_>>();
-        said.clauses.iter().find_map(|clause| {
-            let rows: Vec<usize> =
-                said.refs.iter().filter(|found| clause.contains(&found.at)).map(|found| found.row).collect();
-            let texts =
-                self.input.rows.iter().flatten().flatten().filter(|cell| cell.contains(char::is_alphabetic));
-            let mut texts: Vec<String> = texts.map(|cell| cell.to_lowercase()).collect();
-            texts.sort_by_key(|cell| std::cmp::Reverse(cell.len()));
-            let mut taken: Vec<Range<usize>> = Vec::new();
-            for cell in texts {
-                for span in occurrences(said.text, &cell).filter(|span| clause.contains(&span.start)) {
-                    if taken.iter().any(|longer| longer.contains(&span.start)) {
-                        continue;
-                    }
-                    taken.push(span.clone());
-                    let holds = |row: &usize| {
-                        let row = self.input.rows.get(*row);
-                        row.is_some_and(|row| row.iter().flatten().any(|known| known.to_lowercase() == cell))
-                    };
-                    let asked = || self.input.question.to_lowercase().contains(&cell);
-                    if !rows.is_empty() && !names.contains(&span.start) && !rows.iter().any(holds) && !asked()
-                    {
-                        return Some(cell.clone());
-                    }
+        let asked = self.input.question.to_lowercase();
+        let wrong = said.cells.iter().find(|(span, text)| {
+            let Some((text, holders)) = self.texts.get(*text) else { return false };
+            let clause = said.clause(span.start);
+            let here: Vec<&Ref> = said.refs.iter().filter(|found| clause.contains(&found.at)).collect();
+            let is_name = here.iter().any(|found| found.at == span.start);
+            let held = here.iter().any(|found| holders.contains(&found.row));
+            !here.is_empty() && !is_name && !held && !asked.contains(text)
+        });
+        wrong.and_then(|(_, text)| self.texts.get(*text)).map(|(text, _)| text.clone())
+    }
+
+    /// Where texts of the rows stand in a text in small letters: the longer ones, not what they hold.
+    fn cells(&self, text: &str) -> Vec<(Range<usize>, usize)> {
+        let mut found: Vec<(Range<usize>, usize)> = Vec::new();
+        for (at, (cell, _)) in self.texts.iter().enumerate() {
+            for span in occurrences(text, cell) {
+                if !found.iter().any(|(longer, _)| longer.contains(&span.start)) {
+                    found.push((span, at));
                 }
             }
-            None
-        })
+        }
+        found
     }
 
     fn is_known(&self, word: &str) -> bool {
@@ -734,7 +735,15 @@ impl<'a> Sentence<'a> {
     /// A text that speaks of no row.
     fn alone(text: &'a str) -> Self {
         let (words, numbers) = (words::words(text), numbers(text));
-        Self { text, words, numbers, refs: Vec::new(), clauses: Vec::new(), before: Vec::new() }
+        Self {
+            text,
+            words,
+            numbers,
+            refs: Vec::new(),
+            clauses: Vec::new(),
+            cells: Vec::new(),
+            before: Vec::new(),
+        }
     }
 
     fn word(&self, at: usize) -> &str {
@@ -743,6 +752,11 @@ impl<'a> Sentence<'a> {
 
     fn start(&self, at: usize) -> usize {
         self.words.get(at).map_or(self.text.len(), |word| word.span.start)
+    }
+
+    /// The clause that a byte stands in.
+    fn clause(&self, at: usize) -> Range<usize> {
+        self.clauses.iter().find(|clause| clause.contains(&at)).cloned().unwrap_or(0..self.text.len())
     }
 
     /// Whether a word belongs to the number before it: `1.2 crore`.
@@ -770,8 +784,7 @@ impl<'a> Sentence<'a> {
     /// The rows of the clause that a word stands in; where it has none, the row that was spoken of last, else the next.
     fn rows_near(&self, at: usize) -> Vec<usize> {
         let here = self.start(at);
-        let clause =
-            self.clauses.iter().find(|clause| clause.contains(&here)).cloned().unwrap_or(0..self.text.len());
+        let clause = self.clause(here);
         let mut rows: Vec<usize> = Vec::new();
         for found in self.refs.iter().filter(|found| clause.contains(&found.at)) {
             if !rows.contains(&found.row) {
@@ -789,8 +802,7 @@ impl<'a> Sentence<'a> {
     /// The row that a verb is about.
     fn subject(&self, at: usize) -> Vec<usize> {
         let here = self.start(at);
-        let clause =
-            self.clauses.iter().find(|clause| clause.contains(&here)).cloned().unwrap_or(0..self.text.len());
+        let clause = self.clause(here);
         let before = self.refs.iter().rfind(|found| clause.contains(&found.at) && found.at < here);
         before.map_or_else(|| self.rows_near(at), |found| vec![found.row])
     }
@@ -872,27 +884,26 @@ fn is_negative(cell: &str) -> bool {
     cell.starts_with(['-', '(', '\u{2212}']) && number(cell).is_some()
 }
 
-/// Where texts of the rows stand in a text.
-fn cells(text: &str, input: &AnswerInput) -> Vec<Range<usize>> {
-    let cells: BTreeSet<String> = input
-        .rows
-        .iter()
-        .flatten()
-        .flatten()
-        .filter(|cell| cell.contains(char::is_alphabetic))
-        .map(|cell| cell.to_lowercase())
-        .collect();
-    cells.iter().flat_map(|cell| occurrences(text, cell).collect::<Vec<_>>()).collect()
+/// The texts of the rows, with the rows that have them.
+fn texts_of(input: &AnswerInput) -> Vec<(String, BTreeSet<usize>)> {
+    let mut texts: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for (at, row) in input.rows.iter().enumerate() {
+        for cell in row.iter().flatten().filter(|cell| cell.contains(char::is_alphabetic)) {
+            texts.entry(cell.to_lowercase()).or_default().insert(at);
+        }
+    }
+    let mut texts: Vec<(String, BTreeSet<usize>)> = texts.into_iter().collect();
+    texts.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+    texts
 }
 
 /// The parts of a sentence that speak of one thing each.
-fn clauses(text: &str, input: &AnswerInput) -> Vec<Range<usize>> {
+fn clauses(text: &str, cells: &[(Range<usize>, usize)]) -> Vec<Range<usize>> {
     const BREAKS: [&str; 8] = [", ", "; ", ": ", " and ", " but ", " while ", " whereas ", " with "];
-    let cells = cells(text, input);
     let mut cuts: Vec<usize> = BREAKS
         .iter()
         .flat_map(|piece| text.match_indices(piece).map(|(at, piece)| at + piece.len() - 1))
-        .filter(|cut| !cells.iter().any(|cell| cell.contains(cut)))
+        .filter(|cut| !cells.iter().any(|(cell, _)| cell.contains(cut)))
         .collect();
     cuts.sort_unstable();
     let mut clauses = Vec::new();
