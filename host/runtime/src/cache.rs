@@ -3,13 +3,14 @@
 //! Compiled code runs with the host's authority, so a file is believed only if it carries a MAC made with a key that
 //! lies beside it, readable by this host's user alone. The MAC covers the component's digest and the engine's
 //! compatibility hash, so that one entry cannot stand in for another. A wrong, old, cut or foreign file is deleted
-//! and the component is compiled again.
+//! and the component is compiled again. What was not used for longest goes when the folder holds too much.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::hash::{Hash, Hasher};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use airlock_types::ContentHash;
 use sha2::{Digest, Sha256};
@@ -20,6 +21,10 @@ use crate::errors::RuntimeError;
 
 const KEY_FILE: &str = "key";
 const MAC_BYTES: usize = 32;
+/// How the names of compiled components end.
+const EXTENSION: &str = "compiled";
+/// Bytes of all compiled components that are kept: some hundred of Rust, or a dozen that carry an engine.
+const KEPT: u64 = 1 << 30;
 
 /// A folder of compiled components.
 pub(crate) struct Cache {
@@ -55,7 +60,16 @@ impl Cache {
             }
         };
         match self.open_entry(digest, &bytes, engine) {
-            Ok(component) => Some(component),
+            Ok(component) => {
+                // If that cannot be noted it only goes earlier.
+                drop(
+                    fs::File::options()
+                        .append(true)
+                        .open(&path)
+                        .and_then(|file| file.set_modified(SystemTime::now())),
+                );
+                Some(component)
+            }
             Err(reason) => {
                 tracing::warn!(%digest, reason, "a compiled component cannot be believed: compiling it again");
                 // If it cannot be deleted it is replaced by the next `put`, and not believed until then.
@@ -78,6 +92,7 @@ impl Cache {
         if let Err(reason) = self.write_entry(digest, component) {
             tracing::warn!(%digest, reason, "a compiled component cannot be kept");
         }
+        make_room(&self.dir, KEPT);
     }
 
     fn write_entry(&self, digest: ContentHash, component: &Component) -> Result<(), String> {
@@ -99,11 +114,36 @@ impl Cache {
     }
 
     fn path(&self, digest: ContentHash) -> PathBuf {
-        self.dir.join(format!("{digest}-{}.compiled", self.engine.short()))
+        self.dir.join(format!("{digest}-{}.{EXTENSION}", self.engine.short()))
     }
 
     fn mac(&self, digest: ContentHash, code: &[u8]) -> [u8; MAC_BYTES] {
         hmac(&self.key, &[digest.to_string().as_bytes(), self.engine.to_string().as_bytes(), code])
+    }
+}
+
+/// Deletes what was not used for longest until what is left has at most so many bytes. The one used last always stays. Another
+/// host may do the same at the same time.
+fn make_room(dir: &Path, most: u64) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    let mut kept: Vec<(SystemTime, u64, PathBuf)> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION))
+        .filter_map(|path| {
+            let metadata = fs::metadata(&path).ok()?;
+            Some((metadata.modified().ok()?, metadata.len(), path))
+        })
+        .collect();
+    kept.sort();
+    let mut bytes: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
+    kept.pop();
+    for (_, size, path) in kept {
+        if bytes <= most {
+            return;
+        }
+        bytes = bytes.saturating_sub(size);
+        drop(fs::remove_file(path));
     }
 }
 
@@ -198,5 +238,41 @@ mod compiled {
         // just verified an HMAC over them with a key that only this host's user can read, and a file with that MAC
         // is written in one place, from `Component::serialize`. Version and settings are checked by `deserialize`.
         unsafe { Component::deserialize(engine, code) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_used_for_longest_makes_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = || {
+            let mut names: Vec<String> = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        let ages = [("a.compiled", 3), ("b.compiled", 9), ("c.compiled", 1), ("d.compiled", 5), ("key", 99)];
+        for (name, minutes) in ages {
+            let path = dir.path().join(name);
+            fs::write(&path, [0; 100]).unwrap();
+            let used = SystemTime::now() - Duration::from_secs(60 * minutes);
+            fs::File::options().append(true).open(&path).unwrap().set_modified(used).unwrap();
+        }
+        for (most, want) in [
+            (400, vec!["a.compiled", "b.compiled", "c.compiled", "d.compiled", "key"]),
+            (399, vec!["a.compiled", "c.compiled", "d.compiled", "key"]),
+            (200, vec!["a.compiled", "c.compiled", "key"]),
+            (0, vec!["c.compiled", "key"]),
+        ] {
+            make_room(dir.path(), most);
+            assert_eq!(names(), want, "{most}");
+        }
     }
 }
