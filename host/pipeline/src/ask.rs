@@ -454,18 +454,7 @@ impl<'a> Ask<'a> {
                 return Ok(self.failed(origin, failure, took, Some(row_count), Some(probe)));
             }
         };
-        self.history.push(HistoryEntry {
-            sql: approved.text().to_owned(),
-            origin: origin.to_owned(),
-            error_type: None,
-            message: None,
-            hint: None,
-            sqlstate: None,
-            duration_ms: took.running,
-            wait_ms: took.waiting,
-            row_count: Some(row_count),
-        });
-        self.positions.push(None);
+        self.note_attempt(approved.text(), origin, took, Some(row_count), None);
         self.warn_of_losses(&approved, inspect::is_empty(&result));
         Ok(State::Answer { approved, result, looked })
     }

@@ -62,18 +62,7 @@ impl Ask<'_> {
             }
             _ => {}
         }
-        self.history.push(HistoryEntry {
-            sql: failure.sql.clone(),
-            origin: origin.to_owned(),
-            error_type: Some(failure.error_type),
-            message: Some(failure.message.clone()),
-            hint: failure.hint.clone(),
-            sqlstate: failure.sqlstate.clone(),
-            duration_ms: took.running,
-            wait_ms: took.waiting,
-            row_count,
-        });
-        self.positions.push(failure.position);
+        self.note_attempt(&failure.sql, origin, took, row_count, Some(failure));
         self.desk.books.failed(failure);
         let attempt = self.attempt();
         self.desk.reporter.tell(Progress::Failed {
@@ -81,6 +70,29 @@ impl Ask<'_> {
             error_type: failure.error_type,
             message: failure.message.clone(),
         });
+    }
+
+    /// Writes a text into the history, with what speaks against it.
+    pub(crate) fn note_attempt(
+        &mut self,
+        sql: &str,
+        origin: &str,
+        took: Took,
+        row_count: Option<u64>,
+        failure: Option<&Failure>,
+    ) {
+        self.history.push(HistoryEntry {
+            sql: sql.to_owned(),
+            origin: origin.to_owned(),
+            error_type: failure.map(|failure| failure.error_type),
+            message: failure.map(|failure| failure.message.clone()),
+            hint: failure.and_then(|failure| failure.hint.clone()),
+            sqlstate: failure.and_then(|failure| failure.sqlstate.clone()),
+            duration_ms: took.running,
+            wait_ms: took.waiting,
+            row_count,
+        });
+        self.positions.push(failure.and_then(|failure| failure.position));
     }
 
     /// What is broken ends an ask, unless it broke while something better than an answer that stands was looked for.

@@ -361,7 +361,7 @@ impl<'a> Claims<'a> {
                         Some(Claim::Compared { .. } | Claim::Bound { .. } | Claim::Trend { .. })
                     )
                 };
-                Verdict::or_open((at.saturating_sub(3)..at).any(compares))
+                Verdict::or_open((0..at).any(compares))
             }
             Claim::Same => self.same(said),
             Claim::Each => match self.same(said) {
@@ -386,7 +386,7 @@ impl<'a> Claims<'a> {
             }
             Claim::Total => self.total(said),
             Claim::Order => self.order(said),
-            Claim::Trend { up } => self.trend(said, up),
+            Claim::Trend { up } => self.trend(said, at, up),
         }
     }
 
@@ -559,7 +559,10 @@ impl<'a> Claims<'a> {
             .rfind(|found| found.at < here)
             .map(|found| found.row)
             .or(said.before.last().copied());
-        let right = said.refs.iter().find(|found| found.at > here).map(|found| found.row);
+        // `Ravi has a higher value (99) than Asha`
+        let than = (at + 1..said.words.len()).find(|next| said.word(*next) == "than");
+        let there = than.map_or(here, |than| said.start(than));
+        let right = said.refs.iter().find(|found| found.at > there).map(|found| found.row);
         let (Some(left), Some(right)) = (left, right) else {
             return if self.measures.is_empty() { Verdict::Open } else { Verdict::Wrong };
         };
@@ -630,8 +633,8 @@ impl<'a> Claims<'a> {
     }
 
     /// A change: between two periods of the rows, over all of them, or in a column that holds changes.
-    fn trend(&self, said: &Sentence<'_>, up: bool) -> Verdict {
-        let rows: Vec<usize> = said.rows().into_iter().collect();
+    fn trend(&self, said: &Sentence<'_>, at: usize, up: bool) -> Verdict {
+        let rows = said.course(at);
         let sign = if up { 1.0 } else { -1.0 };
         let axis = self.columns.iter().enumerate().find_map(|(at, column)| match column.part {
             Part::Period(unit) => Some((at, unit)),
@@ -752,6 +755,21 @@ impl<'a> Sentence<'a> {
 
     fn start(&self, at: usize) -> usize {
         self.words.get(at).map_or(self.text.len(), |word| word.span.start)
+    }
+
+    /// The rows that a change is told of: those of its clause, with the one before where it has one alone; else all.
+    fn course(&self, at: usize) -> Vec<usize> {
+        let clause = self.clause(self.start(at));
+        let mut rows: BTreeSet<usize> =
+            self.refs.iter().filter(|found| clause.contains(&found.at)).map(|found| found.row).collect();
+        if rows.len() == 1 {
+            let before = self.refs.iter().rfind(|found| found.at < clause.start);
+            rows.extend(before.map(|found| found.row));
+        }
+        if rows.is_empty() {
+            rows = self.rows();
+        }
+        rows.into_iter().collect()
     }
 
     /// The clause that a byte stands in.
@@ -1144,6 +1162,8 @@ mod tests {
                 ("Hammer sold exactly 1,200.", None),
                 ("Hammer sold nearly 1,200.", Some("nearly")),
                 ("Hammer sold more.", Some("more")),
+                ("Hammer has a higher number of units (1,200) than Nails (900).", None),
+                ("Nails has a higher number of units (900) than Hammer (1,200).", Some("higher")),
             ],
         );
         let big = input(
@@ -1192,6 +1212,15 @@ mod tests {
                 ("Revenue fell from 30 in February 2026 to 20 in March 2026.", None),
                 ("Revenue rose from 30 in February 2026 to 20 in March 2026.", Some("rose")),
                 ("Revenue is up.", Some("up")),
+                (
+                    "Revenue rose from 10 in January 2026 to 30 in February 2026, then fell to 20 in March 2026.",
+                    None,
+                ),
+                (
+                    "Revenue rose from 10 in January 2026 to 30 in February 2026, then rose to 20 in March 2026.",
+                    Some("rose"),
+                ),
+                ("Revenue fell to 20 in March 2026.", Some("fell")),
             ],
         );
         let single = |question: &str, column: &str, value: &str| {
