@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use airlock_tests::laboratory::{Judge, Laboratory, Place, Served};
-use airlock_tests::{Said, ScriptedModel, under_test};
+use airlock_tests::{Airlock, Said, ScriptedModel, under_test};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = r#"
@@ -414,6 +414,25 @@ async fn an_empty_result_says_what_was_run_and_no_more() {
         }
         assert!(!told.contains(untrue), "{sql}: {told}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_what_a_model_says_only_what_the_rows_bear_out_is_answered() {
+    const QUESTION: &str = "How many bills lie on the shelf in the cellar?";
+    let model = ScriptedModel::start(|prompt| match prompt {
+        _ if prompt.contains("You phrase the answer") => {
+            "7 bills lie on the shelf, up from last year. There are 7 bills. They came from acme. Most are unpaid. No bill is \
+             missing, and 7% are late."
+                .into()
+        }
+        _ if prompt.contains(QUESTION) => "SELECT count(*) - count(*) + 7 AS bills FROM bills".into(),
+        _ => "I do not know this question.".into(),
+    })
+    .await;
+    let airlock = Airlock::with_model(&model).await;
+    let (_, answer) = airlock.ask(QUESTION).await;
+    assert_eq!((&answer["outcome"], &answer["rows"]), (&json!("answered"), &json!([[7]])), "{answer}");
+    assert_eq!(answer["answer"], "There are 7 bills.", "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
