@@ -184,7 +184,7 @@ mod tests {
             ),
             (
                 r#"{"id":"a","question":"Why?","sql":"SELECT 1","sql":"SELECT 2"}"#,
-                "the key `sql` stands twice in one object",
+                "the key `sql` stands twice in one object; write one JSON object a line",
             ),
             (r#"{"question":"Why?","sql":"SELECT 1"}"#, "`id` is missing; add it: \"id\": \"bills-july\""),
             (r#"["a","Why?"]"#, "the line is a list, and an object is wanted; write one JSON object a line"),

@@ -108,11 +108,16 @@ pub(crate) fn read_json_lines(file: &Arc<str>, text: &str, findings: &Findings) 
         let spot = Spot { file: Arc::clone(file), line: line_number(index) };
         match serde_json::from_str::<Strict>(line) {
             Ok(Strict(value)) => nodes.push(json(value, &spot)),
-            Err(error) => findings.add(
-                &spot,
-                format!("column {}: {}", error.column(), shorten(&error.to_string(), 300)),
-                "write one JSON object a line",
-            ),
+            Err(error) => {
+                let said = error.to_string();
+                // The reader counts lines from where it began, and that is here.
+                let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
+                findings.add(
+                    &spot,
+                    format!("column {}: {}", error.column(), shorten(what, 300)),
+                    "write one JSON object a line",
+                );
+            }
         }
     }
     nodes
