@@ -262,6 +262,12 @@ impl Airlock {
             .collect()
     }
 
+    /// Its private PostgreSQL.
+    #[must_use]
+    pub fn server(&self) -> PostgresProcesses {
+        PostgresProcesses { postmaster: self.postmaster() }
+    }
+
     /// Stops it as Ctrl-C does and gives its exit code.
     pub fn interrupt(mut self) -> Option<i32> {
         signal(self.child.id(), "INT");
@@ -309,6 +315,38 @@ pub(crate) fn find(folder: &Path, name: &str) -> Option<PathBuf> {
 pub fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().pool_max_idle_per_host(0).timeout(REQUEST).build().unwrap()
+}
+
+/// The processes of a PostgreSQL.
+#[derive(Debug, Clone, Copy)]
+pub struct PostgresProcesses {
+    postmaster: u32,
+}
+
+/// A PostgreSQL whose processes stand where they stood. They go on when this ends.
+#[derive(Debug)]
+pub struct Silenced(Vec<u32>);
+
+impl PostgresProcesses {
+    /// Stops all of them: what connects then is taken by the system and answered by nobody.
+    #[must_use]
+    pub fn silenced(self) -> Silenced {
+        // First the one that starts others, so that none is started meanwhile.
+        signal(self.postmaster, "STOP");
+        let parent = self.postmaster.to_string();
+        let output = Command::new("ps").args(["-o", "pid=", "--ppid", &parent]).output().unwrap();
+        let children = String::from_utf8_lossy(&output.stdout);
+        let mut all: Vec<u32> = children.split_whitespace().filter_map(|id| id.parse().ok()).collect();
+        all.iter().for_each(|child| signal(*child, "STOP"));
+        all.push(self.postmaster);
+        Silenced(all)
+    }
+}
+
+impl Drop for Silenced {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|process| signal(*process, "CONT"));
+    }
 }
 
 /// Sends a signal by its name.

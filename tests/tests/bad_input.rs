@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use airlock_tests::{Airlock, NOW, PATIENCE, Said, ScriptedModel, eventually, signal};
+use airlock_tests::{Airlock, Host, NOW, PATIENCE, Said, ScriptedModel, eventually, signal};
 use serde_json::{Value, json};
 
 const GOOD: &str = "How many customers do we have?";
@@ -144,6 +144,31 @@ async fn a_database_that_is_down_is_told_and_its_return_is_noticed() {
     let (status, health) = airlock.get("/api/health").await;
     assert_eq!((status, health["ok"].as_bool()), (503, Some(false)), "{health}");
     assert_eq!(airlock.get("/livez").await.0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_falls_silent_is_down_and_no_wrong_answer() {
+    let airlock = Airlock::demo().await;
+    let host = Host::over(&airlock, "silent", |config| {
+        for (_, source) in config["sources"].as_table_mut().unwrap().iter_mut() {
+            source.as_table_mut().unwrap().insert("statement_timeout_ms".to_owned(), 1_000.into());
+        }
+    });
+    let (status, answer) = host.ask(GOOD).await;
+    assert_eq!((status, answer["outcome"].as_str()), (200, Some("answered")), "{answer}");
+    let silenced = airlock.server().silenced();
+    // The first over a connection that is there, the second while the source rests.
+    for _ in 0..2 {
+        let (status, problem) = host.ask(GOOD).await;
+        assert_eq!((status, problem["code"].as_str()), (503, Some("database-unavailable")), "{problem}");
+        assert_eq!((&problem["outcome"], &problem["history"]), (&json!("failed"), &json!([])), "{problem}");
+    }
+    drop(silenced);
+    eventually("it answers again", async || match host.ask(GOOD).await {
+        (200, answer) if answer["outcome"] == "answered" => Ok(()),
+        (_, other) => Err(other),
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -447,6 +447,54 @@ async fn a_model_that_is_down_is_nobodys_wrong_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_falls_silent_is_nobodys_wrong_answer() {
+    let airlock = Airlock::demo().await;
+    let file = airlock.data.path().join("airlock.toml");
+    let mut config: toml::Table = fs::read_to_string(&file).unwrap().parse().unwrap();
+    for (_, source) in config["sources"].as_table_mut().unwrap().iter_mut() {
+        source.as_table_mut().unwrap().insert("statement_timeout_ms".to_owned(), 1_000.into());
+    }
+    fs::write(&file, config.to_string()).unwrap();
+    let evaluator = Evaluator::new(&airlock);
+    let silenced = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let model = ScriptedModel::start({
+        let (silenced, server) = (std::sync::Arc::clone(&silenced), airlock.server());
+        let fell = std::sync::Once::new();
+        move |prompt| {
+            // It is there while its questions are checked, and gone when a text is to be run.
+            if prompt.contains("words of second") {
+                fell.call_once(|| *silenced.lock().unwrap() = Some(server.silenced()));
+            }
+            if prompt.contains("in the words of") { RIGHT.into() } else { Said::Status(400) }
+        }
+    })
+    .await;
+    let questions = evaluator.questions(&["first", "second", "third"].map(hard));
+    let (code, summary, errors) =
+        evaluator.run(&questions, &["--domain", "hardware-shop", "--baseline", "off"], Some(&model.url));
+    let was_silent = silenced.lock().unwrap().take().is_some();
+    assert_eq!((code, was_silent), (Some(3), true), "{errors}");
+    assert_eq!(summary["agent"]["infrastructure"], 2, "{summary}");
+    assert_eq!(
+        (&summary["agent"]["answerable"]["right"], &summary["agent"]["answerable"]["of"]),
+        (&json!(1), &json!(1)),
+        "{summary}"
+    );
+    let run = PathBuf::from(summary["folder"].as_str().unwrap());
+    for record in records(&run).iter().skip(1) {
+        assert_eq!(
+            (&record["verdict"], &record["history"]),
+            (&json!("infrastructure"), &json!([])),
+            "{record}"
+        );
+    }
+    let (code, summary, errors) =
+        evaluator.eval(&["run", "--resume", &run.to_string_lossy()], Some(&model.url));
+    assert_eq!(code, Some(0), "{errors}");
+    assert_eq!(summary["agent"]["answerable"]["right"], 3, "{summary}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn public_questions_are_asked_of_the_databases_they_are_about() {
     let Some(corpora) = corpora() else {
         eprintln!("SKIPPED: there are no corpora; set AIRLOCK_CORPORA");

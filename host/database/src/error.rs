@@ -117,9 +117,15 @@ pub enum DatabaseError {
     /// The connection ended in the middle.
     #[error("the connection was lost: {0}")]
     Lost(String),
-    /// The server did not answer a statement by its deadline.
+    /// The server did not answer by the deadline, and does not answer anything else.
     #[error("the server did not answer within {} ms", after.as_millis())]
     Deadline {
+        /// The deadline.
+        after: Duration,
+    },
+    /// The server is there and answers others, and did not end a statement by its deadline.
+    #[error("the statement did not end within {} ms, and PostgreSQL did not stop it", after.as_millis())]
+    Unstopped {
         /// The deadline.
         after: Duration,
     },
@@ -154,7 +160,7 @@ impl DatabaseError {
         match self {
             Self::Server(error) => sqlstate::classify(&error.code, &error.message),
             Self::TooLarge { .. } => ErrorType::Resource,
-            Self::Deadline { .. } => ErrorType::Timeout,
+            Self::Unstopped { .. } => ErrorType::Timeout,
             Self::RowSecurity(_) => ErrorType::PermissionDenied,
             Self::UnknownRelation(_) => ErrorType::UnknownTable,
             _ => ErrorType::Infrastructure,

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::connection_string::ConnectionString;
 use crate::error::DatabaseError;
-use crate::orphans::{Orphan, Orphans, still_runs};
+use crate::orphans::{Orphan, Orphans, PATIENCE, still_runs};
 use crate::wire::{self, Backend, Step, Wire};
 
 /// A connection is replaced after this long, so that a fail-over or a changed grant is not missed for days.
@@ -160,6 +160,20 @@ impl Pool {
     /// from a server that is well; one caller at a time finds out, the others are turned away at once.
     async fn answers(&self) -> bool {
         let Ok(_only) = self.probing.try_lock() else { return false };
+        self.answers_within(self.limits.grace).await
+    }
+
+    /// The same for whoever must know what a statement failed of: it waits for those that find out before it.
+    pub(crate) async fn is_there(&self) -> bool {
+        let patience = PATIENCE.max(self.limits.grace);
+        let asked = async {
+            let _only = self.probing.lock().await;
+            self.answers_within(patience).await
+        };
+        timeout(patience, asked).await.unwrap_or(false)
+    }
+
+    async fn answers_within(&self, patience: Duration) -> bool {
         let question = async {
             let mut wire = wire::connect(&self.target).await?;
             wire.push(&Step::new("SELECT 1", &[]))?;
@@ -167,7 +181,7 @@ impl Pool {
             wire.flush().await?;
             wire.settle().await.map(|failed| (failed.is_none(), wire))
         };
-        match timeout(self.limits.grace, question).await {
+        match timeout(patience, question).await {
             Ok(Ok((true, wire))) if wire.is_clean() => {
                 self.park(wire, Instant::now());
                 *self.resting_until.lock().unwrap_or_else(PoisonError::into_inner) = None;

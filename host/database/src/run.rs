@@ -223,7 +223,14 @@ impl Source {
         let Ok(result) = ended else {
             // The server should have ended it by itself. It is not asked again for a while, and the lease cancels.
             self.pool().trip();
-            return Err(fail(&DatabaseError::Deadline { after: deadline }));
+            drop(lease);
+            // A server that answers others was given too much by this text; one that is silent says nothing about it.
+            let is_there = self.pool().is_there().await;
+            return Err(fail(&if is_there {
+                DatabaseError::Unstopped { after: deadline }
+            } else {
+                DatabaseError::Deadline { after: deadline }
+            }));
         };
         match result {
             Ok((rows, types)) => {

@@ -156,10 +156,39 @@ impl Postgres {
         format!("postgresql:///postgres?host={}&user={role}", self.socket().display())
     }
 
+    /// Stops the server and every process of it where they stand, until the value that this gives is dropped: what connects
+    /// then is taken by the system and answered by nobody.
+    pub fn silenced(&self) -> Silenced {
+        let file = fs::read_to_string(self.directory.path().join("data/postmaster.pid")).unwrap();
+        let postmaster = file.lines().next().unwrap().trim().to_owned();
+        // First the one that starts others, so that none is started meanwhile.
+        signal("STOP", std::slice::from_ref(&postmaster));
+        let children =
+            Command::new("ps").args(["-o", "pid=", "--ppid", &postmaster]).output().unwrap().stdout;
+        let children = String::from_utf8_lossy(&children).split_whitespace().map(str::to_owned).collect();
+        let silenced = Silenced([children, vec![postmaster]].concat());
+        signal("STOP", &silenced.0);
+        silenced
+    }
+
     /// The server's log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }
+}
+
+/// Processes that stand still. They go on when this ends.
+pub struct Silenced(Vec<String>);
+
+impl Drop for Silenced {
+    fn drop(&mut self) {
+        signal("CONT", &self.0);
+    }
+}
+
+/// Sends a signal; a process may have ended meanwhile.
+fn signal(name: &str, processes: &[String]) {
+    Command::new("kill").arg(format!("-{name}")).args(processes).stderr(Stdio::null()).status().unwrap();
 }
 
 /// Waits for what happens in its own time: a busy machine gets to it late, but it gets to it.

@@ -208,6 +208,49 @@ async fn what_cannot_be_stopped_is_counted_until_it_ends_and_nothing_is_started_
     served(&source, "they have ended, by itself").await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_falls_silent_is_no_fault_of_the_text() {
+    let server = Postgres::start();
+    let config = SourceConfig {
+        statement_timeout: Duration::from_secs(1),
+        grace: Duration::from_secs(1),
+        pool_size: 2,
+        ..SourceConfig::new(format!("{}&connect_timeout=2", server.url("postgres")))
+    };
+    let source = connect(config).await;
+    assert_eq!(row(&source, "SELECT 1").await, [json!(1)]);
+    // Before a statement is sent: over a connection that was there, over a new one, and while the source rests.
+    let silenced = server.silenced();
+    for _ in 0..3 {
+        let failure = run(&source, "SELECT 1").await.unwrap_err();
+        assert_eq!(failure.error_type, ErrorType::Infrastructure, "{failure:?}");
+        assert!(!failure.repairable);
+    }
+    drop(silenced);
+    served(&source, "it goes on").await;
+    // In the middle of one.
+    let sleeping = tokio::spawn({
+        let source = source.clone();
+        async move { run(&source, "SELECT pg_sleep(900)").await }
+    });
+    eventually("it sleeps", async || {
+        server.psql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(900)' AND state = 'active' AND pid <> pg_backend_pid()") == "1"
+            || sleeping.is_finished()
+    })
+    .await;
+    let silenced = server.silenced();
+    let failure = sleeping.await.unwrap().unwrap_err();
+    // On a busy machine PostgreSQL may have ended it before it fell silent.
+    if failure.sqlstate.is_none() {
+        assert_eq!(failure.error_type, ErrorType::Infrastructure, "{failure:?}");
+    }
+    drop(silenced);
+    served(&source, "it goes on once more").await;
+    // A query that PostgreSQL itself ends is slow, and that is the text's affair.
+    let slow = run(&source, "SELECT pg_sleep(900)").await.unwrap_err();
+    assert_eq!((slow.error_type, slow.sqlstate.as_deref()), (ErrorType::Timeout, Some("57014")));
+}
+
 #[tokio::test]
 async fn a_statement_whose_connection_is_gone_counts_until_the_server_says_that_it_ended() {
     let server = Postgres::start();
