@@ -226,7 +226,7 @@ async fn the_statement_of_a_reply_runs_and_prose_never_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_postgresql_leaves_out_in_silence_is_put_back_or_told() {
     // What a model wrote, what was answered with (the same, where nothing is said), the row, and what is warned of.
-    let cases: [(&str, Option<&str>, Value, Option<&str>); 10] = [
+    let cases: [(&str, Option<&str>, Value, Option<&str>); 18] = [
         (
             "SELECT count(*) FILTER (WHERE status = 'DELETED') / count(*) AS share FROM orders",
             Some(
@@ -277,6 +277,59 @@ async fn what_postgresql_leaves_out_in_silence_is_put_back_or_told() {
             Some("public.visits.seen_at"),
         ),
         ("SELECT count(*) AS n FROM visits WHERE seen_at < '2026-01-02'", None, json!([24]), None),
+        // However the day is written.
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at >= make_date(2026, 1, 2) AND seen_at <= make_date(2026, 1, 2)",
+            Some(
+                "SELECT count(*) AS n FROM visits WHERE seen_at >= make_date(2026, 1, 2) AND seen_at < make_date(2026, 1, 2) + 1",
+            ),
+            json!([24]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at IN ('2 January 2026', '2026-01-03')",
+            Some(
+                "SELECT count(*) AS n FROM visits WHERE (seen_at >= '2 January 2026' AND seen_at < '2 January 2026'::date + 1 OR seen_at >= '2026-01-03' AND seen_at < '2026-01-04')",
+            ),
+            json!([24]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE DATE '2026-01-02' <= seen_at AND DATE '2026-1-2' >= seen_at",
+            Some(
+                "SELECT count(*) AS n FROM visits WHERE DATE '2026-01-02' <= seen_at AND DATE '2026-1-2' + 1 > seen_at",
+            ),
+            json!([24]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at BETWEEN date_trunc('month', timestamp '2026-01-20') + interval '1 day' AND date_trunc('month', timestamp '2026-02-20') - interval '30 days'",
+            Some(
+                "SELECT count(*) AS n FROM visits WHERE (seen_at >= date_trunc('month', timestamp '2026-01-20') + interval '1 day' AND seen_at < date_trunc('month', timestamp '2026-02-20') - interval '30 days' + interval '1 day')",
+            ),
+            json!([24]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE to_date('2026-01-02', 'YYYY-MM-DD') >= seen_at",
+            None,
+            json!([24]),
+            Some("public.visits.seen_at"),
+        ),
+        // A range that says that it is empty is meant, and so is one without an end.
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at > '2026-01-02' AND seen_at <= '2026-01-02'",
+            None,
+            json!([0]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at BETWEEN '2026-01-02' AND '2026-01-01'",
+            None,
+            json!([0]),
+            None,
+        ),
+        ("SELECT count(*) AS n FROM visits WHERE seen_at <= '9999-12-31'", None, json!([48]), None),
     ];
     let question = |at: usize| format!("How many visits and orders are there in case number {}?", 100 + at);
     let replies: Vec<(String, &str)> = (0..).map(question).zip(cases.iter().map(|case| case.0)).collect();

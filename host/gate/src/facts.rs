@@ -28,10 +28,12 @@ pub struct Facts {
 pub struct Loss {
     /// What is left out.
     pub kind: LossKind,
-    /// First byte of the operator in the text: of `/`, `BETWEEN`, `NOT`, `<=` or `=`.
+    /// First byte of the operator in the text: of `/`, `BETWEEN`, `NOT`, `IN`, `<=`, `>=` or `=`.
     pub at: usize,
     /// The column that is compared; absent for a division.
     pub column: Option<ColumnRef>,
+    /// Whether the day is written as a moment, so that the next one is an interval later and not a number.
+    pub in_moments: bool,
 }
 
 /// What is left out.
@@ -67,7 +69,7 @@ pub(crate) struct Collector {
     columns: HashSet<Arc<ColumnRef>>,
     functions: HashSet<String>,
     literals: HashSet<(usize, ColumnRef)>,
-    /// Divisions that turned out to be meant, by their place.
+    /// What turned out to be meant, by its place.
     meant: HashSet<usize>,
     /// Divisions that rows are grouped by, by their place.
     grouped: Vec<usize>,
@@ -116,7 +118,7 @@ impl Collector {
         self.facts.losses.extend(added.into_iter().filter(|loss| loss.kind != LossKind::Fraction));
     }
 
-    /// The division at this place is what the writer wanted.
+    /// What is lost at this place is what the writer wanted to be.
     pub(crate) fn meant(&mut self, at: usize) {
         self.meant.insert(at);
     }

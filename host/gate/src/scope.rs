@@ -3,6 +3,7 @@
 //! It follows PostgreSQL's own name space: a level is a list of items; an item can be named, its columns can be named
 //! without it, or both; a level that knows a name hides the levels around it.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use airlock_types::{ColumnRef, TableRef};
@@ -68,6 +69,12 @@ pub(crate) enum Nature {
     Day,
     /// A moment, with or without its time zone.
     Moment,
+    /// The first moment of a day that somebody names, such as `CURRENT_DATE - interval '7 days'`.
+    FirstMoment,
+    /// The first moment of a day at which a span of time begins or ends, such as `date_trunc('month', now())`.
+    Boundary,
+    /// An interval that is written out: which way its days go, and its months.
+    Interval(Ordering, Ordering),
 }
 
 impl Nature {
@@ -84,6 +91,20 @@ impl Nature {
 
     pub(crate) fn is_whole(self) -> bool {
         matches!(self, Self::Whole | Self::Wide)
+    }
+
+    /// What it is when an interval with these directions is added.
+    pub(crate) fn moved(self, days: Ordering, months: Ordering) -> Self {
+        let back = days == Ordering::Less;
+        match self {
+            // A day before a month begins is the last one of the month before.
+            Self::Boundary if back => Self::FirstMoment,
+            // A month after the first of one begins the next.
+            Self::Day | Self::FirstMoment if days.then(months) == Ordering::Greater => Self::Boundary,
+            Self::Day | Self::FirstMoment => Self::FirstMoment,
+            Self::Boundary => Self::Boundary,
+            _ => Self::Other,
+        }
     }
 
     /// What two values that PostgreSQL gives one type are together.

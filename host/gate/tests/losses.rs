@@ -17,6 +17,7 @@ fn lost(marked: &str) {
             let kind = match part.as_bytes().first() {
                 Some(b'/') => LossKind::Fraction,
                 Some(b'=') => LossKind::OneDay,
+                Some(b'I' | b'i') => LossKind::OneDay,
                 _ => LossKind::LastDay,
             };
             want.push((kind, at));
@@ -126,6 +127,80 @@ fn ranges_of_moments_that_end_in_a_day_lose_it() {
 }
 
 #[test]
+fn a_day_is_one_however_it_is_written() {
+    for marked in [
+        // By its type, whatever its spelling.
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= make_date(2026, 1, 30)",
+        "SELECT 1 FROM shop.orders WHERE placed_at §= to_date('30.01.2026', 'DD.MM.YYYY')",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= '30 January 2026'::date",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= DATE '2026-1-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= CAST('Jan 30, 2026' AS date)",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN make_date(2026, 1, 1) AND make_date(2026, 1, 31)",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= least(CURRENT_DATE, DATE '2026-01-30')",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= coalesce(NULL, now()::date)",
+        // Where a moment is expected, a literal without a time is one.
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= '30 January 2026'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §= '20260130'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §= 'yesterday'",
+        // As a moment that stands for its day.
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= to_timestamp('2026-01-30', 'YYYY-MM-DD')",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= CURRENT_DATE - interval '7 days'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= CURRENT_DATE::timestamp",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN date_trunc('month', now()) AND date_trunc('month', now()) + interval '1 month' - interval '1 day'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN date_trunc('year', now()) AND date_trunc('year', now()) + '1 year - 1 day'::interval",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN DATE '2026-01-01' AND DATE '2026-01-01' + INTERVAL '1' MONTH - make_interval(days => 1)",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN p.first AND p.last_day",
+        // In a list, and the other way round.
+        "SELECT 1 FROM shop.orders WHERE placed_at §IN ('2026-01-30', DATE '2026-01-31')",
+        "SELECT 1 FROM shop.orders WHERE '2026-01-30' §>= placed_at AND DATE '2026-01-01' <= placed_at",
+        "SELECT 1 FROM shop.orders WHERE make_date(2026, 1, 30) §= placed_at",
+    ] {
+        let marked = marked.replace("shop.orders WHERE placed_at §BETWEEN p.", "shop.orders, (SELECT date '2026-01-01' AS first, date_trunc('month', now()) + interval '1 month - 1 day' AS last_day) p WHERE placed_at §BETWEEN p.");
+        lost(&marked);
+    }
+}
+
+#[test]
+fn a_range_that_says_that_it_is_empty_is_meant() {
+    for text in [
+        "SELECT 1 FROM shop.orders WHERE placed_at > '2026-01-30' AND placed_at <= '2026-01-30'",
+        "SELECT 1 FROM shop.orders o WHERE o.placed_at <= DATE '2026-01-30' AND (total > 5 AND '30 January 2026' < placed_at)",
+        "SELECT 1 FROM shop.orders WHERE placed_at >= '2026-01-30 10:00' AND placed_at <= '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN '2026-01-31' AND '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN now() AND CURRENT_DATE",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN CURRENT_DATE AND CURRENT_DATE - interval '1 month'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN '2026-01-30' AND '2026-01-30' AND placed_at > '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at = '2026-01-30' AND placed_at > '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at IN ('2026-01-29', '2026-01-30') AND placed_at > '2026-01-30'",
+        "SELECT count(*) FILTER (WHERE placed_at > '2026-01-30') / 1 FROM shop.orders WHERE placed_at <= '2026-01-30'",
+        "SELECT 1 FROM shop.orders a JOIN shop.customers c ON a.placed_at > '2026-01-30' WHERE a.placed_at <= '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE total > 5 OR (placed_at > CURRENT_DATE AND placed_at <= CURRENT_DATE)",
+    ] {
+        lost(text);
+    }
+    // What a query in FROM has chosen already.
+    for text in [
+        "SELECT count(*) FROM (SELECT placed_at FROM shop.orders WHERE placed_at <= '2026-01-30') o WHERE placed_at > '2026-01-30'",
+        "WITH o AS (SELECT * FROM shop.orders WHERE placed_at <= '2026-01-30') SELECT 1 FROM o WHERE o.placed_at > '2026-01-30'",
+        "WITH o AS (SELECT * FROM shop.orders WHERE placed_at > '2026-01-30') SELECT 1 FROM o p WHERE p.placed_at <= '2026-01-30'",
+    ] {
+        lost(text);
+    }
+    // Another column, another table, another branch: each may hold what the other does not.
+    for marked in [
+        "SELECT 1 FROM shop.orders a, shop.orders b WHERE a.placed_at > '2026-01-30' AND b.placed_at §<= '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at > '2026-01-30' OR placed_at §<= '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at >= '2026-01-30' AND placed_at §<= '2026-01-30'",
+        "SELECT count(*) FILTER (WHERE placed_at §BETWEEN '2026-02-01' AND '2026-02-28'), count(*) FILTER (WHERE placed_at §BETWEEN '2026-01-01' AND '2026-01-31') FROM shop.orders",
+        "WITH a AS (SELECT * FROM shop.orders WHERE placed_at §BETWEEN '2026-01-01' AND '2026-01-31'), b AS (SELECT * FROM shop.orders WHERE placed_at §BETWEEN '2026-02-01' AND '2026-02-28') SELECT 1 FROM a, b WHERE b.placed_at > '2026-01-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at > '2026-02-01' UNION SELECT 2 FROM shop.orders WHERE placed_at §<= '2026-01-30'",
+        "SELECT 1 FROM shop.orders WHERE placed_at §IN ('2026-01-29', '2026-01-31') AND placed_at > '2026-01-30'",
+    ] {
+        lost(marked);
+    }
+}
+
+#[test]
 fn moments_and_days_that_are_meant_are_no_loss() {
     for text in [
         "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN '2024-03-01' AND '2024-03-31 23:59:59'",
@@ -140,6 +215,22 @@ fn moments_and_days_that_are_meant_are_no_loss() {
         "SELECT 1 FROM shop.orders WHERE placed_at <> '2024-03-05'",
         "SELECT 1 FROM shop.orders WHERE placed_at > '2024-03-05'",
         "SELECT 1 FROM shop.orders JOIN (SELECT date '2024-03-31' AS day) p ON placed_at = p.day",
+        // For ever.
+        "SELECT 1 FROM shop.orders WHERE placed_at <= '9999-12-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN '2024-03-01' AND make_date(9999, 12, 31)",
+        "SELECT 1 FROM shop.orders WHERE placed_at = DATE '9999-12-31'",
+        "SELECT 1 FROM shop.orders WHERE placed_at < 'infinity'",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= 'infinity'",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= 'infinity'::date",
+        // The end of a span, and not its last day; a second before it.
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN date_trunc('month', now()) AND date_trunc('month', now()) + interval '1 month'",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= DATE '2026-01-01' + interval '1 month'",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= date_trunc('month', now()) - interval '1 second'",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= CURRENT_DATE + interval '23 hours'",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= to_timestamp('2026-01-30 10', 'YYYY-MM-DD HH24')",
+        "SELECT 1 FROM shop.orders WHERE placed_at IN ('2026-01-30', '2026-01-31 10:00')",
+        "SELECT 1 FROM shop.orders WHERE placed_at NOT IN ('2026-01-30')",
+        "SELECT 1 FROM shop.orders WHERE '2026-01-30' <= placed_at",
         "SELECT 1 FROM shop.lines WHERE qty BETWEEN 1 AND 5",
         "SELECT 1 FROM shop.orders WHERE '2024-03-01' BETWEEN '2024-03-01' AND '2024-03-31'",
     ] {

@@ -20,11 +20,13 @@ use crate::context;
 use crate::convert;
 use crate::domain::Domain;
 use crate::drive::{Composing, Desk, Generated, Linked, Planned, Repaired};
+use crate::failed::canonical_of;
 use crate::fault::{Fault, Finished};
 use crate::inspect::{self, Inspection, Looked};
-use crate::losses::Standing;
+use crate::losses::{Ran, Standing};
 use crate::progress::Progress;
 use crate::record::Ending;
+use crate::spelling;
 use crate::timeline::Doing;
 use crate::took::Took;
 
@@ -75,6 +77,10 @@ pub(crate) struct Ask<'a> {
     /// Positions of failures, by attempt: components get them, the record does not need them.
     pub(crate) positions: Vec<Option<u32>>,
     pub(crate) duplicates: u32,
+    /// Values that texts of this ask compare with and that were looked for, with the spellings that the data has.
+    pub(crate) looked_for: Vec<ProbeFinding>,
+    /// Those that the text to be repaired misspells.
+    pub(crate) misspelt: Vec<ProbeFinding>,
     /// What is answered when the text that repair offers in its place is no better.
     pub(crate) standing: Option<Standing>,
 }
@@ -106,6 +112,8 @@ impl<'a> Ask<'a> {
             drafts: Vec::new(),
             positions: Vec::new(),
             duplicates: 0,
+            looked_for: Vec::new(),
+            misspelt: Vec::new(),
             standing: None,
         }
     }
@@ -122,10 +130,12 @@ impl<'a> Ask<'a> {
 
     async fn run_from(mut self, mut state: State) -> Finished {
         let ending = loop {
-            if self.desk.budget.is_over() {
-                break Ending::Failed(Fault::Deadline);
-            }
+            let over = self.desk.budget.is_over();
             let next = match state {
+                // An answer, or what was at fault, is as true when the time is over. That nothing more could be tried is not.
+                State::End(Ending::GaveUp(_)) if over => break Ending::Failed(Fault::Deadline),
+                State::End(ending) => break ending,
+                _ if over => break Ending::Failed(Fault::Deadline),
                 State::Plan => self.plan().await,
                 State::Explain => self.explain().await,
                 State::Link { width, failure, instructions } => self.link(width, failure, instructions).await,
@@ -138,7 +148,6 @@ impl<'a> Ask<'a> {
                 }
                 State::Repair { failure, probe } => self.repair(failure, probe).await,
                 State::Answer { approved, result, looked } => self.answer(approved, result, looked).await,
-                State::End(ending) => break ending,
             };
             state = next.unwrap_or_else(|fault| self.fault(fault));
         };
@@ -344,10 +353,9 @@ impl<'a> Ask<'a> {
     /// Whether a text was drafted before, as PostgreSQL would print it. Most asks have one draft, which is not read again for
     /// that.
     fn is_drafted(&self, sql: &str) -> bool {
-        let canonical = |sql: &str| airlock_gate::canonical(sql).unwrap_or_else(|_| sql.to_owned());
         !self.drafts.is_empty() && {
-            let same = canonical(sql);
-            self.drafts.iter().any(|before| canonical(before) == same)
+            let same = canonical_of(sql);
+            self.drafts.iter().any(|before| canonical_of(before) == same)
         }
     }
 
@@ -360,11 +368,7 @@ impl<'a> Ask<'a> {
         self.desk.timeline.checked(mark, &verdict);
         if self.is_drafted(&sql) {
             self.duplicates += 1;
-            let failure = Failure::new(
-                ErrorType::DuplicateDraft,
-                "This is the same query as an earlier attempt; it was not run again.",
-                sql,
-            );
+            let failure = Failure::new(ErrorType::DuplicateDraft, self.tried_before(&sql), sql);
             return self.failed(origin, failure, Took::default(), None, None);
         }
         self.drafted(sql.clone());
@@ -397,9 +401,20 @@ impl<'a> Ask<'a> {
         }
     }
 
+    /// Runs a text of the host's own about a result, until this moment at most. However few rows are asked for, it has its own.
+    pub(crate) async fn run_probe(&self, approved: &Approved, until: Option<Instant>) -> Timed {
+        let options = self.run_options();
+        let deadline = options.deadline.into_iter().chain(until).min();
+        self.run_within(approved, true, RunOptions { max_rows: None, deadline, ..options }).await
+    }
+
     /// Runs a checked text, and writes down that it did.
     pub(crate) async fn run_approved(&self, approved: &Approved, probe: bool) -> Timed {
-        let timed = self.domain.source().run_timed(approved, &self.run_options()).await;
+        self.run_within(approved, probe, self.run_options()).await
+    }
+
+    async fn run_within(&self, approved: &Approved, probe: bool, options: RunOptions) -> Timed {
+        let timed = self.domain.source().run_timed(approved, &options).await;
         self.desk.timeline.ran(self.attempt() + 1, probe, approved, &timed);
         if let Ok(result) = &timed.result {
             self.desk.books.rows(probe, result);
@@ -436,22 +451,32 @@ impl<'a> Ask<'a> {
         {
             let failure = Failure::new(
                 ErrorType::EmptyResult,
-                "It finds nothing either: the text before it stands.",
+                "It finds nothing: the text before it stands.",
                 approved.text(),
             );
             self.book(origin, &failure, took, Some(row_count));
-            return Ok(self.stand(standing));
+            // Where both find nothing, nothing was lost.
+            return Ok(if standing.says_nothing() { self.restored(standing) } else { self.stand(standing) });
         }
-        let looked = match inspect::inspect(self, &approved, &result).await? {
-            Inspection::Fine => Looked::default(),
+        let ran = Ran { approved: &approved, origin, result: &result, took };
+        let looked = match inspect::inspect(self, &approved, &result, took).await? {
+            Inspection::Fine(absent) => match self.partly(&ran, &absent) {
+                Some(next) => return Ok(next),
+                None => {
+                    self.warnings.extend(absent.iter().map(spelling::warning));
+                    Looked::default()
+                }
+            },
             Inspection::Empty(looked) => looked,
-            Inspection::Lossy(looked) => match self.doubt(&approved, origin, &result, took, &looked) {
+            Inspection::Lossy(looked) => match self.lossy(&ran, &looked) {
                 Some(next) => return Ok(next),
                 None => looked,
             },
-            Inspection::Misspelt(probe) => {
-                let failure = inspect::misspelt(&probe, approved.text());
-                return Ok(self.failed(origin, failure, took, Some(row_count), Some(probe)));
+            Inspection::Misspelt(findings) => {
+                let failure = spelling::misspelt(&findings, approved.text());
+                let first = findings.first().cloned();
+                self.misspelt = findings;
+                return Ok(self.failed(origin, failure, took, Some(row_count), first));
             }
         };
         self.note_attempt(approved.text(), origin, took, Some(row_count), None);
@@ -462,6 +487,7 @@ impl<'a> Ask<'a> {
     async fn repair(&mut self, failure: Failure, probe: Option<ProbeFinding>) -> Result<State, Fault> {
         let mut attributes = self.desk.entities.attributes();
         attributes.extend(self.standing.iter().flat_map(Standing::attributes));
+        attributes.extend(self.misspelt.drain(..).map(|finding| spelling::attribute(&finding)));
         let input = RepairInput {
             question: self.question(),
             clock: convert::clock(&self.clock),
@@ -493,10 +519,7 @@ impl<'a> Ask<'a> {
                 State::Check { sql: rewrite.sql, origin: "repair" }
             }
             // Only an edit of it takes the place of a text that may be right.
-            _ if let Some(standing) = self.standing.take() => {
-                self.warn_of_losses(standing.approved(), true);
-                self.stand(standing)
-            }
+            _ if let Some(standing) = self.standing.take() => self.stand(standing),
             Repaired::Regenerate(again) => {
                 tell("regenerate", &again.instructions);
                 State::Draft { instructions: Some(again.instructions) }

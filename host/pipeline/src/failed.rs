@@ -22,7 +22,6 @@ impl Ask<'_> {
     ) -> State {
         self.book(origin, &failure, took, row_count);
         if let Some(standing) = self.standing.take() {
-            self.warn_of_losses(standing.approved(), true);
             return self.stand(standing);
         }
         let attempt = self.attempt();
@@ -35,9 +34,9 @@ impl Ask<'_> {
             _ if self.request.mode == Mode::Baseline => {
                 Ending::GaveUp(format!("The single attempt of the baseline failed: {}", failure.message))
             }
-            _ if self.duplicates >= 2 => Ending::GaveUp(
-                "The same query was written again; trying further would not change it.".to_owned(),
-            ),
+            _ if self.duplicates >= 2 => {
+                Ending::GaveUp(format!("{} Trying further would not change it.", failure.message))
+            }
             _ if attempt >= ATTEMPTS => Ending::GaveUp(format!(
                 "{ATTEMPTS} attempts failed, the last one because: {}",
                 failure.message
@@ -95,6 +94,20 @@ impl Ask<'_> {
         self.positions.push(failure.and_then(|failure| failure.position));
     }
 
+    /// Why a text is not tried again: what its twin failed of says more than that it had one.
+    pub(crate) fn tried_before(&self, sql: &str) -> String {
+        let canonical = canonical_of(sql);
+        let is_twin = |entry: &&HistoryEntry| {
+            entry.error_type != Some(ErrorType::DuplicateDraft) && canonical_of(&entry.sql) == canonical
+        };
+        let why = self.history.iter().find(is_twin).and_then(|entry| entry.message.as_deref());
+        let why = why.map(|why| format!(", which failed: {}", why.trim().trim_end_matches('.')));
+        format!(
+            "This is the same query as an earlier attempt{}. It was not run again.",
+            why.unwrap_or_default()
+        )
+    }
+
     /// What is broken ends an ask, unless it broke while something better than an answer that stands was looked for.
     pub(crate) fn fault(&mut self, fault: Fault) -> State {
         let Some(standing) = self.standing.take() else { return State::End(Ending::Failed(fault)) };
@@ -102,7 +115,11 @@ impl Ask<'_> {
         if let (true, Fault::Component(error)) = (self.desk.live, &fault) {
             self.desk.host.quarantine().observe(self.desk.host.registry(), error);
         }
-        self.warn_of_losses(standing.approved(), true);
         self.stand(standing)
     }
+}
+
+/// The text by which drafts are compared; one that cannot be read is compared as it is.
+pub(crate) fn canonical_of(sql: &str) -> String {
+    airlock_gate::canonical(sql).unwrap_or_else(|_| sql.to_owned())
 }

@@ -1,5 +1,5 @@
 //! Reading what came back: is an empty result the truth, a value that was spelt another way, or something that PostgreSQL
-//! left out?
+//! left out? And are rows chosen by values that the data does not have?
 //!
 //! Two diagnostics at most, never a loop: are the values there that the text looks for, and, when they are or it looks for
 //! none, what is there without one condition, or at all. Zero rows can be a right answer, and retrying until rows appear
@@ -7,36 +7,35 @@
 
 mod conditions;
 
+use std::time::Instant;
+
 use airlock_database::ResultSet;
 use airlock_gate::{Approved, ComparedLiteral, Node};
 use airlock_runtime::contract::repair::ProbeFinding;
 use airlock_runtime::contract::types::Attribute;
-use airlock_types::catalogue::{Column, TypeFamily};
-use airlock_types::{ErrorType, Failure, TableRef};
+use airlock_types::TableRef;
+use airlock_types::catalogue::TypeFamily;
 use serde_json::Value;
 
 use self::conditions::{compared_with_null, left_out, suspicion};
 use crate::ask::Ask;
 use crate::convert;
 use crate::fault::Fault;
+use crate::spelling::{absent, column, is_about, look_up, missing, suspects};
 use crate::timeline::Doing;
-
-/// Spellings that are worth showing.
-const SPELLINGS: usize = 5;
-/// Texts of a query that are looked for in one diagnostic.
-const SUSPECTS: usize = 4;
+use crate::took::Took;
 
 /// Tables of which it is looked up whether they have rows.
 const TABLES: usize = 4;
 
 /// What a result turned out to be.
 pub(crate) enum Inspection {
-    /// Rows.
-    Fine,
+    /// Rows, and which of the values that they are chosen by are not in the data.
+    Fine(Vec<ProbeFinding>),
     /// Nothing, and that is the answer; what was looked at.
     Empty(Looked),
-    /// Nothing, because a value is spelt differently in the data.
-    Misspelt(ProbeFinding),
+    /// Nothing, because values are spelt differently in the data.
+    Misspelt(Vec<ProbeFinding>),
     /// Nothing, and the text leaves something out that may be what was asked for.
     Lossy(Looked),
 }
@@ -65,12 +64,13 @@ impl Looked {
 
 /// Inspects a result. Runs at most two probes, through the gate like everything else.
 pub(crate) async fn inspect(
-    ask: &Ask<'_>,
+    ask: &mut Ask<'_>,
     approved: &Approved,
     result: &ResultSet,
+    took: Took,
 ) -> Result<Inspection, Fault> {
     if !is_empty(result) {
-        return Ok(Inspection::Fine);
+        return Ok(Inspection::Fine(absent(ask, approved, took).await));
     }
     // What is looked for because it is missing is rightly empty, and nothing else explains it.
     if looks_for_absence(approved.text()) {
@@ -83,7 +83,7 @@ pub(crate) async fn inspect(
 }
 
 /// Why a result says nothing.
-async fn emptied(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
+async fn emptied(ask: &mut Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
     let mut looked = Looked::default();
     let nodes = airlock_gate::outline(approved.text()).unwrap_or_default();
     if let Some(comparison) = compared_with_null(&nodes, approved.text()) {
@@ -91,38 +91,29 @@ async fn emptied(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Resu
     }
     let suspects = suspects(ask, approved);
     if !suspects.is_empty() {
-        let Some(found) = probe(ask, &question_of(&suspects)).await? else {
+        if !look_up(ask, &suspects, None).await? {
             return Ok(Inspection::Empty(Looked::nothing_because("failed")));
-        };
-        for (at, literal) in suspects.into_iter().enumerate() {
-            let mut values: Vec<String> = found.rows.iter().filter_map(|row| spelling(row, at)).collect();
-            // The value is there as it was written: whatever emptied the result, it was not this spelling.
-            if values.contains(&literal.literal) {
-                let column = format!("{}.{}", literal.column.table.name, literal.column.column);
-                looked.note("held", format!("{column}\t{}", literal.literal));
-                continue;
-            }
-            if values.is_empty() {
-                values.extend(near(ask, literal));
-            }
-            let finding = ProbeFinding {
-                column: convert::column(&literal.column),
-                literal: literal.literal.clone(),
-                spellings: values,
-                rows_without: None,
-            };
-            if !finding.spellings.is_empty() {
-                return Ok(Inspection::Misspelt(finding));
-            }
-            looked.finding = looked.finding.or(Some(finding));
         }
-        if looked.finding.is_some() {
+        let (misspelt, unknown): (Vec<_>, Vec<_>) =
+            missing(ask, &suspects).into_iter().partition(|finding| !finding.spellings.is_empty());
+        if !misspelt.is_empty() {
+            return Ok(Inspection::Misspelt(misspelt));
+        }
+        // The value is there as it was written: whatever emptied the result, it was not this spelling.
+        for literal in
+            suspects.iter().filter(|literal| !unknown.iter().any(|finding| is_about(finding, literal)))
+        {
+            let column = format!("{}.{}", literal.column.table.name, literal.column.column);
+            looked.note("held", format!("{column}\t{}", literal.literal));
+        }
+        if let Some(first) = unknown.into_iter().next() {
+            looked.finding = Some(first);
             return Ok(Inspection::Empty(looked));
         }
     }
     match widened(ask, approved, &nodes) {
         Ok((literal, text)) => match telling(approved, result, text) {
-            Some(text) => match probe(ask, &text).await?.and_then(|found| without(literal, &found)) {
+            Some(text) => match probe(ask, &text, None).await?.and_then(|found| without(literal, &found)) {
                 Some(finding) => looked.finding = Some(finding),
                 None => looked.note("unchecked", "failed"),
             },
@@ -138,23 +129,21 @@ async fn emptied(ask: &Ask<'_>, approved: &Approved, result: &ResultSet) -> Resu
     Ok(Inspection::Empty(looked))
 }
 
-/// The spelling in a row of the probe, when the row is about this suspect.
-fn spelling(row: &[Value], at: usize) -> Option<String> {
-    let of = row.first().and_then(cell)?;
-    row.get(1).and_then(cell).filter(|_| of == at.to_string())
-}
-
 /// Runs a diagnostic; none when it cannot be run. It is a courtesy: when it fails, the empty result stands as it is.
-async fn probe(ask: &Ask<'_>, text: &str) -> Result<Option<ResultSet>, Fault> {
+pub(crate) async fn probe(
+    ask: &Ask<'_>,
+    text: &str,
+    until: Option<Instant>,
+) -> Result<Option<ResultSet>, Fault> {
     let mark = ask.desk.timeline.open(|| Doing::Gate { attempt: None, rejected: None });
     let verdict = ask.domain.gate().check(text);
     ask.desk.timeline.checked(mark, &verdict);
     let Ok(approved) = verdict else { return Ok(None) };
-    match ask.run_approved(&approved, true).await.result {
+    match ask.run_probe(&approved, until).await.result {
         Ok(found) => Ok(Some(found)),
         Err(failure) if failure.error_type.is_infrastructure() => Err(Fault::Database(failure)),
         Err(failure) => {
-            tracing::info!(message = failure.message, "the probe of an empty result failed");
+            tracing::info!(message = failure.message, "the probe of a result failed");
             Ok(None)
         }
     }
@@ -190,7 +179,7 @@ async fn tables(ask: &Ask<'_>, approved: &Approved, looked: &mut Looked) -> Resu
         format!("SELECT {at} AS place, EXISTS (SELECT 1 FROM {schema}.{name}) AS has_rows")
     };
     let text = tables.iter().enumerate().map(part).collect::<Vec<_>>().join(" UNION ALL ");
-    let Some(found) = probe(ask, &text).await? else {
+    let Some(found) = probe(ask, &text, None).await? else {
         looked.note("unchecked", "failed");
         return Ok(());
     };
@@ -251,13 +240,17 @@ fn widened<'a>(
     best.map(|(_, literal, wider)| (literal, wider)).ok_or(why)
 }
 
-/// Whether a text asks for what is not there: an anti-join, NOT EXISTS, NOT IN, EXCEPT.
-fn looks_for_absence(text: &str) -> bool {
-    let words: Vec<String> = text
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
+/// The words of a text, in capitals.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
         .map(str::to_ascii_uppercase)
-        .collect();
+        .collect()
+}
+
+/// Whether a text asks for what is not there: an anti-join, NOT EXISTS, NOT IN, EXCEPT.
+fn looks_for_absence(text: &str) -> bool {
+    let words = words(text);
     let follows = |first: &str, second: &str| {
         words.windows(2).any(|pair| matches!(pair, [a, b] if a == first && b == second))
     };
@@ -268,67 +261,6 @@ fn looks_for_absence(text: &str) -> bool {
             .any(|three| matches!(three, [a, b, c] if a == "NOT" && b == "IN" && c == "SELECT"))
         || words.iter().any(|word| word == "EXCEPT")
         || (outer && follows("IS", "NULL"))
-}
-
-/// The one indexed value of the column that is a letter or two from the literal.
-fn near(ask: &Ask<'_>, literal: &ComparedLiteral) -> Option<String> {
-    nearest(&literal.literal, ask.domain.knowledge().values_of(&literal.column)).map(str::to_owned)
-}
-
-/// The one value that is near enough to be meant; none when several are. A number more or less is another thing.
-fn nearest<'a>(wanted: &str, values: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let (folded, numbers) = (wanted.to_lowercase(), digits(wanted));
-    let length = folded.chars().count();
-    let allowed = (length / 4).min(2);
-    let mut near = values.filter(|value| {
-        // The length is cheap to compare, and a column may have thousands of values.
-        let value = value.to_lowercase();
-        value.chars().count().abs_diff(length) <= allowed
-            && digits(&value) == numbers
-            && edit_distance(&value, &folded) <= allowed
-    });
-    let only = near.next()?;
-    near.all(|other| other == only).then_some(only)
-}
-
-/// Letters that are put in, left out, replaced, or swapped with their neighbour.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let mut best =
-                (at(&last, j + 1) + 1).min(at(&row, j) + 1).min(at(&last, j) + usize::from(from != to));
-            if i > 0 && j > 0 && a.get(i - 1) == Some(to) && b.get(j - 1) == Some(from) {
-                best = best.min(at(&before, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    at(&last, b.len())
-}
-
-/// The failure a misspelt literal is, for repair.
-pub(crate) fn misspelt(probe: &ProbeFinding, sql: &str) -> Failure {
-    let spellings: Vec<String> = probe.spellings.iter().map(|spelling| format!("'{spelling}'")).collect();
-    let mut failure = Failure::new(
-        ErrorType::EmptyResult,
-        format!(
-            "No row matches '{}' in {}.{}; the column spells it {}.",
-            probe.literal,
-            probe.column.table.name,
-            probe.column.column,
-            spellings.join(" or ")
-        ),
-        sql,
-    );
-    failure.hint = spellings.first().map(|spelling| format!("Write {spelling}."));
-    failure
 }
 
 /// Whether a result says nothing: no row, or one row of NULL and zero.
@@ -346,47 +278,7 @@ pub(crate) fn is_empty(result: &ResultSet) -> bool {
     }
 }
 
-/// The literals to doubt, the first one first: texts compared for equality, then texts in a LIKE.
-fn suspects<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Vec<&'a ComparedLiteral> {
-    let rank = |literal: &ComparedLiteral| match literal.operator.to_ascii_uppercase().as_str() {
-        "=" | "IN" => Some(0),
-        "LIKE" | "ILIKE" if !literal.literal.contains(['%', '_']) => Some(1),
-        _ => None,
-    };
-    let mut ranked: Vec<(u8, &ComparedLiteral)> = approved
-        .facts()
-        .literals
-        .iter()
-        .filter(|literal| {
-            column(ask, literal).is_some_and(|column| column.family == TypeFamily::Text)
-                && ask.domain.may_look_up(&literal.column)
-        })
-        .filter_map(|literal| rank(literal).map(|rank| (rank, literal)))
-        .collect();
-    ranked.sort_by_key(|(rank, _)| *rank);
-    ranked.into_iter().take(SUSPECTS).map(|(_, literal)| literal).collect()
-}
-
-fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column> {
-    ask.domain.catalogue().relation(&literal.column.table)?.column(&literal.column.column)
-}
-
-/// How the data spells each of these values, in one query. The cast keeps the case functions off types that have none (enums).
-fn question_of(suspects: &[&ComparedLiteral]) -> String {
-    let part = |(at, literal): (usize, &&ComparedLiteral)| {
-        let column = format!("t.{}::text", quoted(&literal.column.column));
-        format!(
-            "(SELECT DISTINCT {at} AS suspect, {column} AS spelling FROM {}.{} AS t \
-             WHERE lower(btrim({column})) = lower(btrim('{}')) ORDER BY 2 LIMIT {SPELLINGS})",
-            quoted(&literal.column.table.schema),
-            quoted(&literal.column.table.name),
-            literal.literal.replace('\'', "''"),
-        )
-    };
-    suspects.iter().enumerate().map(part).collect::<Vec<_>>().join(" UNION ALL ")
-}
-
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -425,22 +317,6 @@ mod tests {
             let counted = counting(text);
             let parsed = airlock_gate::outline(&counted);
             assert!(parsed.is_ok_and(|nodes| !nodes.is_empty()), "{counted}");
-        }
-    }
-
-    #[test]
-    fn only_one_value_that_is_near_is_meant() {
-        let values = ["Machine Learning", "Data Science", "Pune", "Puna", "Model 10", "Model 11"];
-        for (wanted, want) in [
-            ("Machnie Learning", Some("Machine Learning")),
-            ("data sciense", Some("Data Science")),
-            ("Pume", Some("Pune")),
-            ("Punn", None),
-            ("Model 12", None),
-            ("Physics", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(wanted, values.into_iter()), want, "{wanted}");
         }
     }
 

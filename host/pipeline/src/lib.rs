@@ -41,6 +41,7 @@ mod sample;
 pub mod services;
 mod several;
 pub mod shadow;
+mod spelling;
 mod swap;
 pub mod timeline;
 mod took;

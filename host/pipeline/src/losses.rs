@@ -2,89 +2,132 @@
 //!
 //! A result that says nothing may be empty for it: repair gets one text to offer. Where that finds nothing either, or comes
 //! to no result, the first text stands as it was. A result that says something is left alone, and the answer says what is
-//! not in it.
+//! not in it; only values in another case than the data's are put right, because they are the same values.
 
 use airlock_database::ResultSet;
 use airlock_gate::{Approved, Loss, LossKind};
+use airlock_runtime::contract::repair::ProbeFinding;
 use airlock_runtime::contract::types::Attribute;
 use airlock_types::{ErrorType, Failure, Mode};
 
 use crate::ask::{ATTEMPTS, Ask, State};
-use crate::inspect::Looked;
+use crate::inspect::{Looked, is_empty};
+use crate::spelling::{is_certain, misspelt, warning};
 use crate::took::Took;
 
 /// Places of one kind that repair is told of.
 const PLACES: usize = 64;
 
-/// A text whose result says nothing, while repair looks for what may be missing from it.
+/// A text that may be right as it is, while repair looks for what may be missing from its result.
 pub(crate) struct Standing {
     approved: Approved,
     result: ResultSet,
     looked: Looked,
+    /// Values that it compares with and that the data does not have.
+    absent: Vec<ProbeFinding>,
     /// Its place in the history.
     at: usize,
     assumptions: Vec<String>,
     findings: Vec<String>,
 }
 
+/// A text that ran.
+pub(crate) struct Ran<'r> {
+    pub approved: &'r Approved,
+    pub origin: &'static str,
+    pub result: &'r ResultSet,
+    pub took: Took,
+}
+
 impl Standing {
-    /// The text.
-    pub(crate) const fn approved(&self) -> &Approved {
-        &self.approved
+    /// Whether its result says nothing.
+    pub(crate) fn says_nothing(&self) -> bool {
+        is_empty(&self.result)
     }
 
     /// Where the text loses something, for repair: the bytes of the operators, by kind.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = Attribute> {
-        let losses = &self.approved.facts().losses;
-        let kinds = [
-            (LossKind::Fraction, "loss:fraction"),
-            (LossKind::LastDay, "loss:last-day"),
-            (LossKind::OneDay, "loss:one-day"),
-        ];
-        kinds.into_iter().filter_map(|(kind, key)| {
-            let of_kind = losses.iter().filter(|loss| loss.kind == kind);
-            let places: Vec<String> = of_kind.take(PLACES).map(|loss| loss.at.to_string()).collect();
+        // What says something is left alone.
+        let losses = if self.says_nothing() { self.approved.facts().losses.as_slice() } else { &[] };
+        let told = |key: &str, is_of_it: &dyn Fn(&Loss) -> bool| {
+            let of_it = losses.iter().filter(|loss| is_of_it(loss));
+            let places: Vec<String> = of_it.take(PLACES).map(|loss| loss.at.to_string()).collect();
             (!places.is_empty()).then(|| Attribute { key: key.to_owned(), value: places.join(",") })
-        })
+        };
+        [
+            told("loss:fraction", &|loss| loss.kind == LossKind::Fraction),
+            told("loss:last-day", &|loss| loss.kind == LossKind::LastDay),
+            told("loss:one-day", &|loss| loss.kind == LossKind::OneDay),
+            told("loss:in-moments", &|loss| loss.in_moments),
+        ]
+        .into_iter()
+        .flatten()
     }
 }
 
 impl Ask<'_> {
-    /// Lets repair offer one text for a result that says nothing; none where no attempt or no time is left for it.
-    pub(crate) fn doubt(
+    /// Lets repair offer one text for a result that says nothing and may do so for what PostgreSQL left out.
+    pub(crate) fn lossy(&mut self, ran: &Ran<'_>, looked: &Looked) -> Option<State> {
+        let failure = failure(ran.approved)?;
+        self.doubt(ran, looked.clone(), Vec::new(), failure)
+    }
+
+    /// Lets repair offer one text for a result that has only a part of what is asked for, because some of its values are
+    /// written in another case than they have in the data. What is spelt nearly so may be another value: it is told.
+    pub(crate) fn partly(&mut self, ran: &Ran<'_>, absent: &[ProbeFinding]) -> Option<State> {
+        let certain: Vec<ProbeFinding> =
+            absent.iter().filter(|finding| is_certain(finding)).cloned().collect();
+        if certain.is_empty() {
+            return None;
+        }
+        let failure = misspelt(&certain, ran.approved.text());
+        let next = self.doubt(ran, Looked::default(), absent.to_vec(), failure)?;
+        self.misspelt = certain;
+        Some(next)
+    }
+
+    /// Lets a text stand while repair offers another; none where no attempt or no time is left for it.
+    fn doubt(
         &mut self,
-        approved: &Approved,
-        origin: &'static str,
-        result: &ResultSet,
-        took: Took,
-        looked: &Looked,
+        ran: &Ran<'_>,
+        looked: Looked,
+        absent: Vec<ProbeFinding>,
+        failure: Failure,
     ) -> Option<State> {
-        let room = self.attempt() + 1 < ATTEMPTS && self.desk.budget.lasts(took.running.saturating_mul(2));
+        let twice = ran.took.running.saturating_mul(2);
+        let room = self.attempt() + 1 < ATTEMPTS && self.desk.budget.lasts(twice);
         if self.request.mode == Mode::Baseline || !room {
             return None;
         }
-        let failure = failure(approved)?;
         self.standing = Some(Standing {
-            approved: approved.clone(),
-            result: result.clone(),
-            looked: looked.clone(),
+            approved: ran.approved.clone(),
+            result: ran.result.clone(),
+            looked,
+            absent,
             at: self.history.len(),
             assumptions: self.assumptions.clone(),
             findings: self.findings.clone(),
         });
-        let rows = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
-        self.book(origin, &failure, took, Some(rows));
+        let rows = u64::try_from(ran.result.rows.len()).unwrap_or(u64::MAX);
+        self.book(ran.origin, &failure, ran.took, Some(rows));
         Some(State::Repair { failure, probe: None })
     }
 
-    /// Answers with the text that stands: what was offered in its place is no better.
+    /// Answers with the text that stands, and says what may be missing from it: nothing better was found.
     pub(crate) fn stand(&mut self, standing: Standing) -> State {
-        let Standing { approved, result, looked, at, assumptions, findings } = standing;
+        self.warn_of_losses(&standing.approved, standing.says_nothing());
+        self.warnings.extend(standing.absent.iter().map(warning));
+        self.restored(standing)
+    }
+
+    /// Answers with the text that stands.
+    pub(crate) fn restored(&mut self, standing: Standing) -> State {
+        let Standing { approved, result, looked, at, assumptions, findings, .. } = standing;
         self.assumptions = assumptions;
         self.findings = findings;
         // It was no failure after all.
         if let Some(entry) = self.history.get_mut(at) {
-            (entry.error_type, entry.message) = (None, None);
+            (entry.error_type, entry.message, entry.hint) = (None, None, None);
         }
         if let Some(position) = self.positions.get_mut(at) {
             *position = None;
@@ -159,7 +202,7 @@ mod tests {
     fn each_loss_is_told_once_and_an_equality_that_found_rows_is_none() {
         let column =
             |name: &str| Some(ColumnRef { table: TableRef::new("shop", "bills"), column: name.to_owned() });
-        let loss = |kind, column| Loss { kind, at: 0, column };
+        let loss = |kind, column| Loss { kind, at: 0, column, in_moments: false };
         let losses = [
             loss(LossKind::Fraction, None),
             loss(LossKind::Fraction, None),

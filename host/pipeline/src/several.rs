@@ -12,6 +12,7 @@ use crate::adapter::Reviewed;
 use crate::ask::{Ask, State};
 use crate::convert;
 use crate::drive::Generated;
+use crate::failed::canonical_of;
 use crate::fault::Fault;
 use crate::golden::{Comparison, compare};
 use crate::progress::Progress;
@@ -98,14 +99,13 @@ impl Ask<'_> {
 
     /// The different texts among the first draft and up to `wanted` in all. A draft that does not come is done without.
     async fn further(&mut self, input: GenerateInput, first: Draft, wanted: u32) -> Vec<Candidate> {
-        let canonical = |sql: &str| airlock_gate::canonical(sql).unwrap_or_else(|_| sql.to_owned());
-        let mut candidates = vec![Candidate { canonical: canonical(&first.sql), draft: first, votes: 1 }];
+        let mut candidates = vec![Candidate { canonical: canonical_of(&first.sql), draft: first, votes: 1 }];
         for variant in 1..wanted {
             self.desk.variant = variant;
             let drafted = self.desk.drive(input.clone()).await;
             match drafted {
                 Ok(Generated::Draft(draft)) => {
-                    let canonical = canonical(&draft.sql);
+                    let canonical = canonical_of(&draft.sql);
                     match candidates.iter_mut().find(|known| known.canonical == canonical) {
                         Some(known) => known.votes += 1,
                         None => candidates.push(Candidate { draft, canonical, votes: 1 }),

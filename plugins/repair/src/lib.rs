@@ -7,11 +7,14 @@
 mod block;
 mod case;
 mod edit;
+mod misspelt;
 mod near;
 mod strategies;
 mod tokens;
 
-use airlock_plugin_sdk::contract::repair::{Regenerate, RepairInput, RepairStep, Rewrite, Stop, Widen};
+use airlock_plugin_sdk::contract::repair::{
+    ProbeFinding, Regenerate, RepairInput, RepairStep, Rewrite, Stop, Widen,
+};
 use airlock_plugin_sdk::contract::sql::Rejection;
 use airlock_plugin_sdk::failure::{in_words, offered_before, same_text};
 use airlock_plugin_sdk::{Exchange, Failure, Host, Repairer, StageError};
@@ -127,7 +130,7 @@ fn refused(rejection: Rejection, sql: String) -> Failure {
 /// A model is asked about an empty result only where the data has the text in another spelling.
 fn worth_asking(input: &RepairInput) -> bool {
     input.failure.error_type != "empty_result"
-        || input.probe.as_ref().is_some_and(|probe| !probe.spellings.is_empty())
+        || misspelt::findings(input).iter().any(|finding| !finding.spellings.is_empty())
 }
 
 /// What a model is told to do differently, after linking again where that may be what is missing.
@@ -145,6 +148,10 @@ fn ask(host: &impl Host, input: &RepairInput, strategy: &Strategy) -> RepairStep
 
 fn without_remedy(input: &RepairInput) -> String {
     let failure = &input.failure;
+    let several = |finding: &ProbeFinding| finding.spellings.len() > 1;
+    if failure.error_type == "empty_result" && misspelt::findings(input).iter().any(several) {
+        return format!("{} Which one is meant is not known.", failure.message.trim());
+    }
     if failure.error_type == "empty_result" {
         return "The query ran and found nothing, and no other spelling of what it looks for is in the data."
             .into();

@@ -6,6 +6,7 @@ mod keywords;
 mod left_out;
 mod losses;
 mod prompts;
+mod spelling;
 
 use airlock_plugin_sdk::contract::linker::Selection;
 use airlock_plugin_sdk::contract::planner::Plan;

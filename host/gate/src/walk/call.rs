@@ -66,7 +66,7 @@ impl Walk<'_> {
             Callee::Known => counts::largest(&values).max(STORED_COUNT),
         };
         let nature = match callee {
-            Callee::Builtin => losses::of_call(name, &values),
+            Callee::Builtin => losses::of_call(name, call, &values),
             Callee::Known => Nature::Other,
         };
         if callee == Callee::Builtin && losses::cuts(name) {

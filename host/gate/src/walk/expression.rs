@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pg_query::NodeEnum;
 use pg_query::protobuf::{
-    AExpr, AExprKind, MinMaxOp, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const,
+    AExpr, AExprKind, BoolExprType, MinMaxOp, Node, SqlValueFunctionOp, SubLink, SubLinkType, a_const,
 };
 
 use super::beside::is_null;
@@ -80,6 +80,10 @@ impl Walk<'_> {
             NodeEnum::AExpr(expression) => self.operation(expression, scope),
             NodeEnum::BoolExpr(expression) => {
                 self.all(&expression.args, scope)?;
+                if expression.boolop == BoolExprType::AndExpr as i32 {
+                    let parts = expression.args.iter().filter_map(|node| node.node.as_ref());
+                    self.all_of(parts.map(losses::Condition::here));
+                }
                 Ok(Value::truth())
             }
             NodeEnum::NullTest(test) => {
@@ -378,7 +382,7 @@ impl Walk<'_> {
             self.not_taken_on(left.iter().chain(&right).chain(&listed), united, expression.location)?;
         }
         self.compared(expression, left.as_ref(), right.as_ref());
-        self.range_to_day(expression, left.as_ref(), &bounds);
+        self.among_days(expression, left.as_ref(), &bounds);
         if kind != AExprKind::AexprNullif {
             return Ok(Value::truth());
         }

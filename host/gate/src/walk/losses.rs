@@ -1,10 +1,13 @@
 //! What PostgreSQL leaves out of a result without an error: what is behind the point of a quotient of whole numbers, and a
 //! last day that ends at its first moment. Nothing is refused for it; it is written down for whoever reads the result.
 
-use pg_query::NodeEnum;
-use pg_query::protobuf::{AConst, AExpr, AExprKind, Node, a_const};
+use pg_query::protobuf::{
+    AConst, AExpr, AExprKind, BoolExprType, ColumnRef, FuncCall, Node, SelectStmt, TypeCast, a_const,
+};
+use pg_query::{NodeEnum, NodeRef};
 
 use super::beside::is_null;
+use super::days::{self, When, is_day_alone, literal, when};
 use super::limits::constant;
 use super::names::strings;
 use super::{Checked, Walk, inner};
@@ -37,7 +40,7 @@ impl Walk<'_> {
             _ => false,
         });
         if !cut {
-            self.facts.loss(Loss { kind: LossKind::Fraction, at, column: None });
+            self.facts.loss(Loss { kind: LossKind::Fraction, at, column: None, in_moments: false });
         }
     }
 
@@ -50,43 +53,118 @@ impl Walk<'_> {
         }
     }
 
-    /// A moment that is compared with a day: `= day`, `<= day`.
+    /// A moment that is compared with a day: `= day`, `<= day`, and the other way round.
     pub(super) fn compared_with_day(&mut self, link: &AExpr, left: &Value, right: &Value) {
-        let Some(node) = inner(&link.rexpr) else { return };
-        let kind = match operator(link) {
+        let (Some(first), Some(second)) = (inner(&link.lexpr), inner(&link.rexpr)) else { return };
+        let (moment, node, day, operator) = if is_moment(first, left) {
+            (left, second, right, operator(link))
+        } else if is_moment(second, right) {
+            (right, first, left, flipped(operator(link)))
+        } else {
+            return;
+        };
+        let kind = match operator {
             "<=" => LossKind::LastDay,
             // A day of another table is a key: what is equal to it is so at midnight on purpose.
             "=" if !matches!(node, NodeEnum::ColumnRef(_)) => LossKind::OneDay,
             _ => return,
         };
-        if is_day(node, right.nature) {
-            self.moment(kind, link, left, &["=", "<="]);
+        if is_day(node, day.nature) {
+            self.moment(kind, link.location, moment, &[(node, day.nature)], &["=", "<=", ">="]);
         }
     }
 
-    /// A range of moments that ends in a day. A range with a time of day in it means moments.
-    pub(super) fn range_to_day(
+    /// A range of moments that ends in a day, or a list of days that a moment is one of. A range with a time of day in it
+    /// means moments, and so does a list.
+    pub(super) fn among_days(
         &mut self,
-        range: &AExpr,
+        expression: &AExpr,
         left: Option<&Value>,
         bounds: &[(&NodeEnum, Nature)],
     ) {
-        let kind = AExprKind::try_from(range.kind).unwrap_or(AExprKind::Undefined);
-        let ([(from, begins), (until, ends)], Some(left)) = (bounds, left) else { return };
-        if matches!(kind, AExprKind::AexprBetween | AExprKind::AexprNotBetween)
-            && is_day(until, *ends)
-            && (is_day(from, *begins) || literal(from).is_none())
-        {
-            self.moment(LossKind::LastDay, range, left, &["BETWEEN", "NOT"]);
+        let kind = AExprKind::try_from(expression.kind).unwrap_or(AExprKind::Undefined);
+        let (Some(column), Some(left)) = (inner(&expression.lexpr), left) else { return };
+        if !is_moment(column, left) {
+            return;
+        }
+        let is_day = |(node, nature): &(&NodeEnum, Nature)| is_day(node, *nature);
+        match (kind, bounds) {
+            (AExprKind::AexprBetween | AExprKind::AexprNotBetween, [from, until]) => {
+                let leaves_nothing = nothing_between(from.0, until.0, false);
+                if is_day(until) && !leaves_nothing && (is_day(from) || literal(from.0).is_none()) {
+                    let day = std::slice::from_ref(until);
+                    self.moment(LossKind::LastDay, expression.location, left, day, &["BETWEEN", "NOT"]);
+                }
+            }
+            (AExprKind::AexprIn, [_, ..]) if is_equality(expression) && bounds.iter().all(is_day) => {
+                self.moment(LossKind::OneDay, expression.location, left, bounds, &["IN"]);
+            }
+            _ => {}
         }
     }
 
-    fn moment(&mut self, kind: LossKind, expression: &AExpr, left: &Value, operators: &[&str]) {
-        let is_column = matches!(inner(&expression.lexpr), Some(NodeEnum::ColumnRef(_)));
-        if let (true, Nature::Moment, Some(column)) = (is_column, left.nature, &left.origin)
-            && let Some(at) = self.operator_at(expression.location, operators)
+    fn moment(
+        &mut self,
+        kind: LossKind,
+        location: i32,
+        moment: &Value,
+        days: &[(&NodeEnum, Nature)],
+        operators: &[&str],
+    ) {
+        if let Some(column) = &moment.origin
+            && let Some(at) = self.operator_at(location, operators)
         {
-            self.facts.loss(Loss { kind, at, column: Some((**column).clone()) });
+            let in_moments =
+                days.iter().any(|(_, nature)| matches!(nature, Nature::Moment | Nature::FirstMoment));
+            self.facts.loss(Loss { kind, at, column: Some((**column).clone()), in_moments });
+        }
+    }
+
+    /// Conditions that must all hold. What leaves no moment between its bounds finds nothing because it says so: with all of
+    /// its last day it would find something, and that is another question.
+    pub(super) fn all_of<'n>(&mut self, conditions: impl IntoIterator<Item = Condition<'n>>) {
+        if self.facts.lost() == 0 {
+            return;
+        }
+        let mut bounds = Vec::new();
+        conditions.into_iter().for_each(|condition| bounds_of(condition, &mut bounds));
+        for end in bounds.iter().filter(|bound| bound.ends) {
+            let is_empty = |from: &Bound<'_>| {
+                let nothing = |(from_value, until): (&&NodeEnum, &&NodeEnum)| {
+                    nothing_between(from_value, until, from.behind)
+                };
+                let pairs =
+                    from.values.iter().flat_map(|begin| end.values.iter().map(move |until| (begin, until)));
+                from.begins && same_column(from, end) && pairs.into_iter().all(nothing)
+            };
+            if bounds.iter().any(is_empty)
+                && let Ok(at) = usize::try_from(end.location)
+            {
+                self.facts.meant(at);
+            }
+        }
+    }
+
+    /// What rows are chosen by, all together: WHERE, what they are joined on, what a query in FROM has chosen already, and
+    /// FILTER on top of these.
+    pub(super) fn chosen(&mut self, query: &SelectStmt) {
+        if self.facts.lost() == 0 {
+            return;
+        }
+        let mut all: Vec<Condition<'_>> =
+            inner(&query.where_clause).into_iter().map(Condition::here).collect();
+        for node in query.from_clause.iter().filter_map(|node| node.node.as_ref()) {
+            chosen_from(node, query, &mut all);
+        }
+        self.all_of(all.iter().copied());
+        for target in query.target_list.iter().filter_map(|node| node.node.as_ref()) {
+            for (part, ..) in target.nodes() {
+                if let NodeRef::FuncCall(FuncCall { agg_filter, .. }) = part
+                    && let Some(filter) = inner(agg_filter)
+                {
+                    self.all_of(all.iter().copied().chain([Condition::here(filter)]));
+                }
+            }
         }
     }
 
@@ -107,33 +185,184 @@ pub(super) fn beside_operator<'t>(scan: &Scan, text: &'t str, at: usize) -> [&'t
     [written(index.checked_sub(1)), written(index.checked_add(1))]
 }
 
+fn is_equality(list: &AExpr) -> bool {
+    strings(&list.name).is_some_and(|name| name.last() == Some(&"="))
+}
+
 fn operator(expression: &AExpr) -> &str {
     let plain = expression.kind == AExprKind::AexprOp as i32;
     let name = strings(&expression.name).filter(|_| plain).unwrap_or_default();
     name.last().copied().unwrap_or_default()
 }
 
-/// The text that a literal holds, cast or not.
-fn literal(node: &NodeEnum) -> Option<&str> {
-    match node {
-        NodeEnum::AConst(AConst { val: Some(a_const::Val::Sval(text)), .. }) => Some(&text.sval),
-        NodeEnum::TypeCast(cast) => inner(&cast.arg).and_then(literal),
-        _ => None,
+/// A comparison the other way round.
+fn flipped(operator: &str) -> &str {
+    match operator {
+        "<" => ">",
+        "<=" => ">=",
+        ">" => "<",
+        ">=" => "<=",
+        same => same,
     }
 }
 
-/// Whether a value is a day: by its type, or written like one where a moment is expected.
+/// Whether a value is a day: by its type, or written like one where a moment is expected. A bound that means for ever is
+/// none.
 fn is_day(node: &NodeEnum, nature: Nature) -> bool {
-    match (nature, literal(node)) {
-        (Nature::Day, None) => true,
-        (_, Some(text)) => {
-            let digits =
-                |range| text.get(range).is_some_and(|part: &str| part.bytes().all(|b| b.is_ascii_digit()));
-            let dashes = text.get(4..5) == Some("-") && text.get(7..8) == Some("-");
-            text.len() == 10 && dashes && digits(0..4) && digits(5..7) && digits(8..10)
+    let endless = |text: &str| text.trim().trim_start_matches(['-', '+']).eq_ignore_ascii_case("infinity");
+    let is_day = match (nature, literal(node)) {
+        (Nature::Day | Nature::FirstMoment, text) => !text.is_some_and(endless),
+        (_, Some(text)) => is_day_alone(text),
+        _ => false,
+    };
+    is_day && !when(node).is_some_and(When::is_for_ever)
+}
+
+/// Whether it is a column of moments.
+fn is_moment(node: &NodeEnum, value: &Value) -> bool {
+    matches!(node, NodeEnum::ColumnRef(_)) && value.nature == Nature::Moment && value.origin.is_some()
+}
+
+/// A condition that rows are chosen by.
+#[derive(Clone, Copy)]
+pub(super) struct Condition<'n> {
+    node: &'n NodeEnum,
+    /// The name of the query in FROM that it stands in.
+    inside: Option<&'n str>,
+}
+
+impl<'n> Condition<'n> {
+    /// One of this very query.
+    pub(super) fn here(node: &'n NodeEnum) -> Self {
+        Self { node, inside: None }
+    }
+}
+
+/// What the rows of a FROM are chosen by: what they are joined on, and what the queries in it have chosen.
+fn chosen_from<'n>(node: &'n NodeEnum, query: &'n SelectStmt, found: &mut Vec<Condition<'n>>) {
+    let (read, name) = match node {
+        NodeEnum::JoinExpr(join) => {
+            found.extend(inner(&join.quals).map(Condition::here));
+            let sides = [inner(&join.larg), inner(&join.rarg)].into_iter().flatten();
+            return sides.for_each(|side| chosen_from(side, query, found));
         }
+        NodeEnum::RangeSubselect(subquery) => {
+            (inner(&subquery.subquery), subquery.alias.as_ref().map(|alias| alias.aliasname.as_str()))
+        }
+        NodeEnum::RangeVar(read) if read.schemaname.is_empty() => {
+            let common =
+                query.with_clause.iter().flat_map(|with| &with.ctes).filter_map(|node| match &node.node {
+                    Some(NodeEnum::CommonTableExpr(common)) => Some(common),
+                    _ => None,
+                });
+            let named = common.into_iter().find(|common| common.ctename == read.relname);
+            let alias = read.alias.as_ref().map(|alias| alias.aliasname.as_str());
+            (named.and_then(|common| inner(&common.ctequery)), alias.or(Some(&read.relname)))
+        }
+        _ => return,
+    };
+    if let Some(NodeEnum::SelectStmt(read)) = read
+        && let Some(node) = inner(&read.where_clause)
+    {
+        found.push(Condition { node, inside: Some(name.unwrap_or_default()) });
+    }
+}
+
+/// A bound of a column.
+struct Bound<'n> {
+    column: &'n ColumnRef,
+    /// The name of the query in FROM that it stands in.
+    inside: Option<&'n str>,
+    /// One, or those of a list.
+    values: Vec<&'n NodeEnum>,
+    /// Where its operator is.
+    location: i32,
+    begins: bool,
+    ends: bool,
+    /// Whether the bound itself is left out.
+    behind: bool,
+}
+
+/// The bounds that a condition, and those that AND joins in it, set to columns.
+fn bounds_of<'n>(condition: Condition<'n>, found: &mut Vec<Bound<'n>>) {
+    let inside = condition.inside;
+    let expression = match condition.node {
+        NodeEnum::BoolExpr(all) if all.boolop == BoolExprType::AndExpr as i32 => {
+            let parts = all.args.iter().filter_map(|node| node.node.as_ref());
+            return parts.for_each(|node| bounds_of(Condition { node, inside }, found));
+        }
+        NodeEnum::AExpr(expression) => &**expression,
+        _ => return,
+    };
+    let (Some(left), right) = (inner(&expression.lexpr), inner(&expression.rexpr)) else { return };
+    let location = expression.location;
+    match (AExprKind::try_from(expression.kind), left, right) {
+        (Ok(AExprKind::AexprOp), left, Some(right)) => {
+            let (column, value, operator) = match (left, right) {
+                (NodeEnum::ColumnRef(column), value) => (column, value, operator(expression)),
+                (value, NodeEnum::ColumnRef(column)) => (column, value, flipped(operator(expression))),
+                _ => return,
+            };
+            let (begins, ends) = match operator {
+                "=" => (true, true),
+                ">" | ">=" => (true, false),
+                "<" | "<=" => (false, true),
+                _ => return,
+            };
+            found.push(Bound {
+                column,
+                inside,
+                values: vec![value],
+                location,
+                begins,
+                ends,
+                behind: operator == ">",
+            });
+        }
+        (Ok(kind), NodeEnum::ColumnRef(column), Some(NodeEnum::List(list))) => {
+            let mut values: Vec<&NodeEnum> =
+                list.items.iter().filter_map(|node| node.node.as_ref()).collect();
+            let mut bound = |values, begins, ends| {
+                found.push(Bound { column, inside, values, location, begins, ends, behind: false });
+            };
+            match kind {
+                AExprKind::AexprBetween => {
+                    let until = values.split_off(values.len().min(1));
+                    bound(values, true, false);
+                    bound(until, false, true);
+                }
+                AExprKind::AexprIn if is_equality(expression) => bound(values, true, true),
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether both bound one column, as far as names tell: here, in one query of FROM, or one of them in it and one here.
+fn same_column(one: &Bound<'_>, other: &Bound<'_>) -> bool {
+    let names = |bound: &Bound<'_>| {
+        let names = strings(&bound.column.fields)?;
+        Some(names.into_iter().rev().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (Some(mine), Some(theirs)) = (names(one), names(other)) else { return false };
+    // What a query in FROM gives has that query's name.
+    let across = |name: &str, outside: &[String]| {
+        mine.first() == theirs.first() && outside.get(1).is_none_or(|qualifier| qualifier == name)
+    };
+    match (one.inside, other.inside) {
+        (mine_in, theirs_in) if mine_in == theirs_in => {
+            mine.iter().zip(&theirs).all(|(one, other)| one == other)
+        }
+        (Some(name), None) => across(name, &theirs),
+        (None, Some(name)) => across(name, &mine),
         _ => false,
     }
+}
+
+/// Whether the text shows that nothing lies from one value to another.
+fn nothing_between(from: &NodeEnum, until: &NodeEnum, behind: bool) -> bool {
+    when(from).zip(when(until)).is_some_and(|(from, until)| from.leaves_nothing_until(until, behind))
 }
 
 /// What a constant is: any other spelling of a number is not whole, or too large to tell.
@@ -146,10 +375,14 @@ pub(super) fn of_constant(constant: &AConst) -> Nature {
 
 /// What an operator of `pg_catalog` makes of such values.
 pub(super) fn of_operator(name: &str, left: Option<Nature>, right: Nature) -> Nature {
-    match (name, left) {
-        ("+" | "-", None) if right.is_whole() => right,
-        ("+" | "-", Some(Nature::Day)) if right.is_whole() => Nature::Day,
-        ("+" | "-" | "*" | "/" | "%", Some(left)) if left.is_whole() && right.is_whole() => {
+    match (name, left, right) {
+        ("+" | "-", None, _) if right.is_whole() => right,
+        ("+" | "-", Some(Nature::Day), _) if right.is_whole() => Nature::Day,
+        ("+", Some(at), Nature::Interval(days, months)) | ("+", Some(Nature::Interval(days, months)), at) => {
+            at.moved(days, months)
+        }
+        ("-", Some(at), Nature::Interval(days, months)) => at.moved(days.reverse(), months.reverse()),
+        ("+" | "-" | "*" | "/" | "%", Some(left), _) if left.is_whole() && right.is_whole() => {
             left.joined(right)
         }
         _ => Nature::Other,
@@ -157,15 +390,43 @@ pub(super) fn of_operator(name: &str, left: Option<Nature>, right: Nature) -> Na
 }
 
 /// What a function of `pg_catalog` returns.
-pub(super) fn of_call(name: &str, values: &[Value]) -> Nature {
+pub(super) fn of_call(name: &str, call: &FuncCall, values: &[Value]) -> Nature {
     let first = values.first().map_or(Nature::Other, |value| value.nature);
+    let text = |at: usize| call.args.get(at).and_then(|node| node.node.as_ref()).and_then(literal);
     match name {
         "count" => Nature::Wide,
         "sum" if first == Nature::Whole => Nature::Wide,
         "min" | "max" | "abs" => first,
         "length" | "char_length" | "character_length" | "cardinality" => Nature::Whole,
+        "make_date" | "to_date" | "date" => Nature::Day,
+        "to_timestamp" if text(1).is_some_and(|format| !format.to_ascii_uppercase().contains("HH")) => {
+            Nature::FirstMoment
+        }
+        "date_trunc" if text(0).is_some_and(days::is_whole_days) => Nature::Boundary,
+        "make_interval" => of_interval(days::interval_of_call(call)),
         _ => Nature::Other,
     }
+}
+
+/// What a cast makes of a value.
+pub(super) fn of_cast(cast: &TypeCast, value: Nature) -> Nature {
+    let Some(of) = cast.type_name.as_ref().filter(|of| of.array_bounds.is_empty()) else {
+        return Nature::Other;
+    };
+    match (of_type(&of.names), value) {
+        // A number that a cast makes whole is divided as one on purpose.
+        (whole, _) if whole.is_whole() => Nature::Other,
+        (Nature::Moment, Nature::Day | Nature::FirstMoment) => Nature::FirstMoment,
+        (Nature::Moment, Nature::Boundary) => Nature::Boundary,
+        (Nature::Other, _) => of_interval(days::interval_of_cast(cast)),
+        (nature, _) => nature,
+    }
+}
+
+fn of_interval(interval: Option<days::Interval>) -> Nature {
+    interval
+        .and_then(days::Interval::directions)
+        .map_or(Nature::Other, |(days, months)| Nature::Interval(days, months))
 }
 
 /// What one of several values is. A NULL takes the type of the others.

@@ -3,6 +3,7 @@
 mod beside;
 mod call;
 mod counts;
+mod days;
 mod expression;
 mod from;
 mod json;

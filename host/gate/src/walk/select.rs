@@ -344,6 +344,7 @@ impl Walk<'_> {
         for node in [inner(&query.where_clause), inner(&query.having_clause)].into_iter().flatten() {
             self.condition(node, &inside)?;
         }
+        self.chosen(query);
         for node in &query.sort_clause {
             let sort = self.sort_by(node)?;
             if let Some(node) = inner(&sort.node) {

@@ -6,7 +6,7 @@ use pg_query::protobuf::{AConst, TypeCast, TypeName, a_const};
 use super::names::strings;
 use super::{Checked, Walk, inner, losses, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Kind, Nature, Scope, Value};
+use crate::scope::{Kind, Scope, Value};
 
 /// Largest length that `char(n)` and `bit(n)` may pad to.
 const PADDED_LENGTH: i32 = 10_000;
@@ -24,14 +24,11 @@ impl Walk<'_> {
         let value = self.computed(node, scope)?;
         let padded = padding(of).map_or(0, i64::from);
         let bytes = value.bytes.max(u64::try_from(padded).unwrap_or_default());
-        // Of an array only its elements are such values; and a number that a cast makes whole is divided as one on purpose.
-        let mut nature = losses::of_type(&of.names);
-        if nature.is_whole() {
+        if losses::of_type(&of.names).is_whole() {
             self.cut_on_purpose(Some(node));
         }
-        if nature.is_whole() || !of.array_bounds.is_empty() {
-            nature = Nature::Other;
-        }
+        // Of an array only its elements are such values.
+        let nature = losses::of_cast(cast, value.nature);
         Ok(Value { kind, nature, origin: None, bytes, count: value.count })
     }
 

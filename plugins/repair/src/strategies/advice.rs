@@ -8,6 +8,7 @@ use airlock_plugin_sdk::{Host, words};
 use super::Tell;
 use crate::block::blocks;
 use crate::case::Case;
+use crate::misspelt::findings;
 
 /// Tables and columns that are told.
 const TABLES: usize = 6;
@@ -48,20 +49,22 @@ pub fn scope_in_words(case: &Case<'_, impl Host>, tell: Tell) -> String {
             }
             seen.iter().map(|table| columns(table, tell == Tell::Types)).collect::<Vec<_>>().join("\n")
         }
-        Tell::Spellings => match &case.input.probe {
-            Some(probe) if !probe.spellings.is_empty() => {
+        Tell::Spellings => findings(case.input)
+            .iter()
+            .filter(|finding| !finding.spellings.is_empty())
+            .map(|finding| {
                 let spellings: Vec<String> =
-                    probe.spellings.iter().take(SPELLINGS).map(|text| format!("'{text}'")).collect();
+                    finding.spellings.iter().take(SPELLINGS).map(|text| format!("'{text}'")).collect();
                 format!(
                     "{}.{} has {} where the query says {}.",
-                    probe.column.table.name,
-                    probe.column.column,
+                    finding.column.table.name,
+                    finding.column.column,
                     spellings.join(", "),
-                    probe.literal
+                    finding.literal
                 )
-            }
-            _ => String::new(),
-        },
+            })
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 

@@ -15,6 +15,8 @@ use crate::tokens::{Kind, Tokens, inside};
 const FRACTION: &str = "loss:fraction";
 const LAST_DAY: &str = "loss:last-day";
 const ONE_DAY: &str = "loss:one-day";
+/// Those among them whose day is written as a moment.
+const IN_MOMENTS: &str = "loss:in-moments";
 
 /// All losses of a text made good at once, each where it is sure how.
 pub fn propose(case: &Case<'_, impl Host>) -> Option<Proposal> {
@@ -34,12 +36,17 @@ pub fn propose(case: &Case<'_, impl Host>) -> Option<Proposal> {
             .collect()
     };
     let (divisions, ranges, days) = (found(FRACTION), found(LAST_DAY), found(ONE_DAY));
-    let compared: Vec<Compared> =
-        ranges.iter().chain(&days).filter_map(|at| Compared::of(case, *at)).collect();
+    let in_moments = found(IN_MOMENTS);
+    let compared: Vec<Compared> = ranges
+        .iter()
+        .chain(&days)
+        .filter_map(|at| Compared::of(case, *at, in_moments.contains(at)))
+        .collect();
     // An edit inside what another one writes twice would be made in one of the two places.
     let nested = |outer: &Compared| {
         let others = compared.iter().map(|one| one.operator.start).chain(divisions.iter().copied());
-        others.into_iter().any(|at| at != outer.operator.start && outer.value.contains(&at))
+        let within = |at: usize| outer.values.iter().any(|value| value.contains(&at));
+        others.into_iter().any(|at| at != outer.operator.start && within(at))
     };
     if compared.iter().any(nested) {
         return None;
@@ -60,7 +67,7 @@ pub fn propose(case: &Case<'_, impl Host>) -> Option<Proposal> {
         edits.extend(one.edits(tokens)?);
         let column = tokens.slice(&one.column);
         let change = match one.form {
-            Form::Equal => format!("{column} is now compared with the whole day."),
+            Form::OneOf => format!("{column} is now compared with the whole day."),
             Form::Until | Form::Within | Form::Outside => {
                 format!("The range of {column} now has all of its last day.")
             }
@@ -75,11 +82,14 @@ pub fn propose(case: &Case<'_, impl Host>) -> Option<Proposal> {
     (!edits.is_empty()).then(|| Proposal { edits, change: changes.join(" "), reason: reasons.join(" ") })
 }
 
+/// Words that a condition begins behind.
+const OPENS: [&str; 7] = ["WHERE", "AND", "OR", "NOT", "ON", "WHEN", "HAVING"];
+
 /// How a moment is compared with a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// `= day`
-    Equal,
+    /// `= day`, `IN (day, day)`
+    OneOf,
     /// `<= day`
     Until,
     /// `BETWEEN ... AND day`
@@ -91,41 +101,55 @@ enum Form {
 /// A moment compared with a day, as tokens.
 struct Compared {
     form: Form,
-    /// The column with the parenthesis it may stand in.
-    left: Range<usize>,
+    /// All of it.
+    range: Range<usize>,
     column: Range<usize>,
     operator: Range<usize>,
     /// The AND of a range.
     and: Option<usize>,
-    /// The day, the last one of a range.
-    value: Range<usize>,
+    /// The day, the last one of a range; or each of a list.
+    values: Vec<Range<usize>>,
+    /// Whether the day is written as a moment.
+    in_moments: bool,
 }
 
 impl Compared {
-    fn of(case: &Case<'_, impl Host>, at: usize) -> Option<Self> {
+    fn of(case: &Case<'_, impl Host>, at: usize, in_moments: bool) -> Option<Self> {
         let tokens = &case.tokens;
-        let last = at.checked_sub(1)?;
-        let in_brackets = tokens.kind(last) == Some(Kind::Close);
-        let column = case.reference_at(if in_brackets { last.checked_sub(1)? } else { last })?.range;
-        let left = if in_brackets { column.start.checked_sub(1)?..at } else { column.clone() };
-        if in_brackets && tokens.kind(left.start) != Some(Kind::Open) {
-            return None;
-        }
+        let Some((start, column)) = column_before(case, at).filter(|_| tokens.written(at) != ">=") else {
+            return Self::reversed(case, at, in_moments);
+        };
         let outside = tokens.is(at, "NOT");
         let between = if outside { at + 1 } else { at };
-        if !tokens.is(between, "BETWEEN") {
-            let form = match tokens.written(at) {
-                "=" => Form::Equal,
-                "<=" => Form::Until,
-                _ => return None,
-            };
-            return Some(Self {
-                form,
-                left,
+        if tokens.is(at, "IN") {
+            let close = tokens.closing(at + 1)?;
+            let values = tokens.arguments(at + 1)?;
+            let whole = |listed: &Range<usize>| value(tokens, listed.start).as_ref() == Some(listed);
+            return (!values.is_empty() && values.iter().all(whole)).then_some(Self {
+                form: Form::OneOf,
+                range: start..close + 1,
                 column,
                 operator: at..at + 1,
                 and: None,
-                value: value(tokens, at + 1)?,
+                values,
+                in_moments,
+            });
+        }
+        if !tokens.is(between, "BETWEEN") {
+            let form = match tokens.written(at) {
+                "=" => Form::OneOf,
+                "<=" => Form::Until,
+                _ => return None,
+            };
+            let value = value(tokens, at + 1)?;
+            return Some(Self {
+                form,
+                range: start..value.end,
+                column,
+                operator: at..at + 1,
+                and: None,
+                values: vec![value],
+                in_moments,
             });
         }
         let begins = between + 1 + usize::from(tokens.is(between + 1, "ASYMMETRIC"));
@@ -133,47 +157,95 @@ impl Compared {
         if !tokens.is(and, "AND") {
             return None;
         }
-        let form = if outside { Form::Outside } else { Form::Within };
+        let value = value(tokens, and + 1)?;
         Some(Self {
-            form,
-            left,
+            form: if outside { Form::Outside } else { Form::Within },
+            range: start..value.end,
             column,
             operator: at..begins,
             and: Some(and),
-            value: value(tokens, and + 1)?,
+            values: vec![value],
+            in_moments,
+        })
+    }
+
+    /// `day >= column`, `day = column`
+    fn reversed(case: &Case<'_, impl Host>, at: usize, in_moments: bool) -> Option<Self> {
+        let tokens = &case.tokens;
+        let form = match tokens.written(at) {
+            "=" => Form::OneOf,
+            ">=" => Form::Until,
+            _ => return None,
+        };
+        let column = case.reference_at(at + 1)?.range;
+        // What stands before the operator is a value as a whole, or none that is known.
+        let opens = |before: usize| tokens.is_any(before, &OPENS) || tokens.kind(before) == Some(Kind::Open);
+        let starts = (0..at).rev().filter(|start| start.checked_sub(1).is_some_and(opens));
+        let mut values = starts.filter(|start| !tokens.is_any(*start, &OPENS));
+        let value = values.find_map(|start| value(tokens, start).filter(|value| value.end == at))?;
+        (column.start == at + 1).then_some(Self {
+            form,
+            range: value.start..column.end,
+            column,
+            operator: at..at + 1,
+            and: None,
+            values: vec![value],
+            in_moments,
         })
     }
 
     fn edits(&self, tokens: &Tokens<'_>) -> Option<Vec<Edit>> {
         let written = tokens.slice(&self.column);
-        let (left, operator) = (tokens.bytes(&self.left)?, tokens.bytes(&self.operator)?);
-        let value = tokens.bytes(&self.value)?;
-        let next = next_day(tokens, &self.value)?;
-        let whole = |begins: &str| {
-            [Edit::insert(left.start, "("), Edit::replace(operator.clone(), begins.to_owned())]
-        };
+        let whole = tokens.bytes(&self.range)?;
+        let operator = tokens.bytes(&self.operator)?;
+        let [last, ..] = self.values.as_slice() else { return None };
+        let value = tokens.bytes(last)?;
+        let next = next_day(tokens, last, self.in_moments)?;
+        let begins =
+            |sign: &str| [Edit::insert(whole.start, "("), Edit::replace(operator.clone(), sign.to_owned())];
         let mut edits = Vec::new();
         match (self.form, self.and) {
             (Form::Until, _) => {
-                edits.push(Edit::replace(operator, "<"));
+                edits.push(Edit::replace(operator, if self.column.start > last.start { ">" } else { "<" }));
                 edits.push(Edit::replace(value, next));
             }
-            (Form::Equal, _) => {
-                edits.extend(whole(">="));
+            (Form::OneOf, _)
+                if tokens.written(self.operator.start) == "=" && self.column.start < last.start =>
+            {
+                edits.extend(begins(">="));
                 edits.push(Edit::insert(value.end, format!(" AND {written} < {next})")));
             }
+            (Form::OneOf, _) => {
+                let mut days = Vec::new();
+                for day in &self.values {
+                    let next = next_day(tokens, day, self.in_moments)?;
+                    days.push(format!("{written} >= {} AND {written} < {next}", tokens.slice(day)));
+                }
+                edits.push(Edit::replace(whole, format!("({})", days.join(" OR "))));
+            }
             (Form::Within, _) => {
-                edits.extend(whole(">="));
+                edits.extend(begins(">="));
                 edits.push(Edit::replace(value, format!("{written} < {next})")));
             }
             (Form::Outside, and) => {
-                edits.extend(whole("<"));
+                edits.extend(begins("<"));
                 edits.push(Edit::replace(tokens.get(and?)?.span.clone(), "OR"));
                 edits.push(Edit::replace(value, format!("{written} >= {next})")));
             }
         }
         Some(edits)
     }
+}
+
+/// The column that ends before a token, and where the parenthesis begins that it may stand in.
+fn column_before(case: &Case<'_, impl Host>, at: usize) -> Option<(usize, Range<usize>)> {
+    let tokens = &case.tokens;
+    let last = at.checked_sub(1)?;
+    let in_brackets = tokens.kind(last) == Some(Kind::Close);
+    let column = case.reference_at(if in_brackets { last.checked_sub(1)? } else { last })?.range;
+    let start = if in_brackets { column.start.checked_sub(1)? } else { column.start };
+    let today = column.len() == 1 && tokens.is(column.start, "CURRENT_DATE");
+    (!today && (!in_brackets || tokens.kind(start) == Some(Kind::Open))).then_some((start, column))
 }
 
 /// The literal that a value is: alone, behind the name of its type, or cast.
@@ -206,12 +278,19 @@ fn typed(tokens: &Tokens<'_>, start: usize) -> Option<Range<usize>> {
     Some(start..operand(tokens, begins)?.end)
 }
 
-/// The day after a value: a literal in the form it has, else by arithmetic on a date.
-fn next_day(tokens: &Tokens<'_>, value: &Range<usize>) -> Option<String> {
+/// The day after a value: a literal in the form it has, else by arithmetic on a date or a moment.
+fn next_day(tokens: &Tokens<'_>, value: &Range<usize>, in_moments: bool) -> Option<String> {
     let written = tokens.slice(value);
-    let Some(literal) = lone_literal(tokens, value) else { return Some(format!("{written} + 1")) };
+    let later = if in_moments { "+ interval '1 day'" } else { "+ 1" };
+    let Some(literal) = lone_literal(tokens, value) else { return Some(format!("{written} {later}")) };
     let token = tokens.get(literal)?;
-    let day = Date::parse(inside(tokens.written(literal)))?;
+    let text = inside(tokens.written(literal));
+    let Some(day) = Date::parse(text) else {
+        // Of a day that the calendar does not have there is no next one.
+        let looks_like_one = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        let typed = if value.len() == 1 { "::date" } else { "" };
+        return (!looks_like_one).then(|| format!("{written}{typed} {later}"));
+    };
     let at = token.span.start.checked_sub(tokens.bytes(value)?.start)?;
     let (before, behind) = (written.get(..at)?, written.get(at + token.span.len()..)?);
     Some(format!("{before}'{}'{behind}", day.add_days(1)))

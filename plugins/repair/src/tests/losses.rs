@@ -4,17 +4,24 @@ use airlock_plugin_sdk::Attribute;
 
 use super::*;
 
-/// A text that says nothing; `§` stands before each operator that the host says loses something.
+/// A text that says nothing; `§` stands before each operator that the host says loses something, and `§§` where the day is
+/// written as a moment.
 fn emptied(marked: &str) -> RepairInput {
     let sql = marked.replace('§', "");
     let mut failed = input("empty_result", "The query found nothing.", "SELECT 1");
-    let mut places: [Vec<String>; 3] = Default::default();
+    let mut places: [Vec<String>; 4] = Default::default();
     let mut at = 0;
+    let marked = marked.replace("§§", "§\u{1}");
     for (index, part) in marked.split('§').enumerate() {
+        let in_moments = part.starts_with('\u{1}');
+        let part = part.trim_start_matches('\u{1}');
+        if in_moments {
+            places[3].push(at.to_string());
+        }
         let kind = match part.as_bytes().first() {
             _ if index == 0 => None,
             Some(b'/') => Some(0),
-            Some(b'=') => Some(2),
+            Some(b'=' | b'I') => Some(2),
             _ => Some(1),
         };
         if let Some(kind) = kind {
@@ -22,7 +29,9 @@ fn emptied(marked: &str) -> RepairInput {
         }
         at += part.len();
     }
-    for (key, places) in ["loss:fraction", "loss:last-day", "loss:one-day"].into_iter().zip(places) {
+    for (key, places) in
+        ["loss:fraction", "loss:last-day", "loss:one-day", "loss:in-moments"].into_iter().zip(places)
+    {
         if !places.is_empty() {
             failed.attributes.push(Attribute { key: key.into(), value: places.join(",") });
         }
@@ -150,6 +159,50 @@ fn a_range_of_moments_has_its_last_day() {
             None,
         ),
     ]);
+}
+
+#[test]
+fn a_day_has_a_next_one_however_it_is_written() {
+    let wheres = [
+        ("bill_dt §<= make_date(2026, 1, 30)", "bill_dt < make_date(2026, 1, 30) + 1"),
+        ("bill_dt §<= '30 January 2026'::date", "bill_dt < '30 January 2026'::date + 1"),
+        ("bill_dt §<= DATE '2026-1-30'", "bill_dt < DATE '2026-1-30' + 1"),
+        ("bill_dt §<= '30 January 2026'", "bill_dt < '30 January 2026'::date + 1"),
+        (
+            "bill_dt §§= '30 January 2026'::timestamp",
+            "(bill_dt >= '30 January 2026'::timestamp AND bill_dt < '30 January 2026'::timestamp + interval '1 day')",
+        ),
+        (
+            "bill_dt §§BETWEEN date_trunc('month', now()) AND date_trunc('month', now()) + interval '1 month' - interval '1 day'",
+            "(bill_dt >= date_trunc('month', now()) AND bill_dt < date_trunc('month', now()) + interval '1 month' - interval '1 day' + interval '1 day')",
+        ),
+        (
+            "b.bill_dt §IN ('2026-01-30', DATE '2026-02-28')",
+            "(b.bill_dt >= '2026-01-30' AND b.bill_dt < '2026-01-31' OR b.bill_dt >= DATE '2026-02-28' AND b.bill_dt < DATE '2026-03-01')",
+        ),
+        (
+            "(bill_dt) §IN (to_date('30.1.2026', 'DD.MM.YYYY'))",
+            "(bill_dt >= to_date('30.1.2026', 'DD.MM.YYYY') AND bill_dt < to_date('30.1.2026', 'DD.MM.YYYY') + 1)",
+        ),
+        ("'2026-01-30' §>= b.bill_dt AND 1 = 1", "'2026-01-31' > b.bill_dt AND 1 = 1"),
+        ("1 = 1 AND CURRENT_DATE - 7 §>= bill_dt", "1 = 1 AND CURRENT_DATE - 7 + 1 > bill_dt"),
+        ("bill_dt §= CURRENT_DATE", "(bill_dt >= CURRENT_DATE AND bill_dt < CURRENT_DATE + 1)"),
+        ("CURRENT_DATE §= bill_dt", "(bill_dt >= CURRENT_DATE AND bill_dt < CURRENT_DATE + 1)"),
+        (
+            "(make_date(2026, 1, 30) §= bill_dt)",
+            "((bill_dt >= make_date(2026, 1, 30) AND bill_dt < make_date(2026, 1, 30) + 1))",
+        ),
+    ];
+    for (marked, want) in wheres {
+        // `>=` the other way round is told as a last day.
+        let marked = format!("SELECT 1 FROM bills b WHERE {marked}");
+        let want = format!("SELECT 1 FROM bills b WHERE {want}");
+        assert_eq!(rewritten(&shop(), &emptied(&marked)).as_deref(), Some(want.as_str()), "{marked}");
+    }
+    // What stands before the operator is no value that can be told.
+    let unclear =
+        emptied("SELECT 1 FROM bills WHERE 1 * CASE WHEN true THEN DATE '2026-01-30' END §>= bill_dt");
+    assert_eq!(rewritten(&shop(), &unclear), None);
 }
 
 #[test]

@@ -1,0 +1,58 @@
+//! Values that the data spells otherwise, several in one text.
+
+use airlock_plugin_sdk::Attribute;
+
+use super::*;
+
+#[test]
+fn every_misspelt_value_is_put_right_at_once() {
+    let told = |column: &str, literal: &str, spellings: &[&str]| {
+        let spellings: Vec<String> = spellings.iter().map(|text| format!("\"{text}\"")).collect();
+        Attribute {
+            key: "misspelt".into(),
+            value: format!(
+                r#"{{"schema":"public","table":"bills","column":"{column}","literal":"{literal}","spellings":[{}]}}"#,
+                spellings.join(",")
+            ),
+        }
+    };
+    let sql = "SELECT 1 FROM bills WHERE status IN ('paid', 'opne', 'void', 'odd') AND city = 'pune'";
+    let mut input = input("empty_result", "no row", sql);
+    input.attributes = vec![
+        told("status", "paid", &["PAID"]),
+        told("status", "opne", &["OPEN"]),
+        // Two would do, none is there, and what cannot be read.
+        told("status", "void", &["VOID", "Void"]),
+        told("status", "odd", &[]),
+        Attribute { key: "misspelt".into(), value: "{".into() },
+        told("city", "pune", &["Pune"]),
+    ];
+    match run(&shop(), &input) {
+        RepairStep::Rewrite(Rewrite { sql, change, reason }) => {
+            assert_eq!(
+                sql,
+                "SELECT 1 FROM bills WHERE status IN ('PAID', 'OPEN', 'void', 'odd') AND city = 'Pune'"
+            );
+            assert_eq!(change, "'paid' is now 'PAID'. 'opne' is now 'OPEN'. 'pune' is now 'Pune'.");
+            assert!(reason.contains("bills.city has no value 'pune'"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // Which of two is meant is for a model, who is told all that is known, and without one for nobody.
+    input.attributes.truncate(3);
+    input.attributes.drain(..2);
+    match run(&shop(), &input) {
+        RepairStep::Stop(stop) => assert!(stop.reason.contains("Which one is meant"), "{}", stop.reason),
+        other => panic!("{other:?}"),
+    }
+    input.attributes.push(told("city", "pune", &["Pune", "PUNE"]));
+    input.model_available = true;
+    match run(&shop(), &input) {
+        RepairStep::Regenerate(Regenerate { instructions }) => {
+            for part in ["bills.status has 'VOID', 'Void'", "bills.city has 'Pune', 'PUNE'"] {
+                assert!(instructions.contains(part), "{instructions}");
+            }
+        }
+        other => panic!("{other:?}"),
+    }
+}

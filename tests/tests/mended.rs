@@ -1,0 +1,143 @@
+//! Drafts that run, or nearly so, and do not say what was meant: values that the data spells otherwise, two queries in one.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use airlock_tests::laboratory::{Laboratory, Place, Served};
+use airlock_tests::{Said, ScriptedModel};
+use serde_json::{Value, json};
+
+/// 1,000 orders of 50 customers, three of four paid.
+const SCHEMA: &str = r"
+    CREATE TABLE customers (id int PRIMARY KEY, country text);
+    CREATE TABLE orders (id int PRIMARY KEY, customer_id int, status text);
+    INSERT INTO customers SELECT g, 'DE' FROM generate_series(1, 50) g;
+    INSERT INTO orders
+        SELECT g, g % 50, CASE g % 4 WHEN 0 THEN 'DELETED' ELSE 'paid' END FROM generate_series(1, 1000) g;";
+
+const PLACE: Place<'static> =
+    Place { database: "shop", search_path: &["public"], schema: SCHEMA, traps: None, functions: &[] };
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_value_that_the_data_spells_otherwise_is_put_right_or_told() {
+    // What a model wrote, what was answered with (the same, where nothing is said), the row, and what is warned of.
+    let cases: [(&str, Option<&str>, Value, Option<&str>); 10] = [
+        (
+            "SELECT count(*) AS n FROM orders WHERE status IN ('PAID', 'Deleted')",
+            Some("SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'DELETED')"),
+            json!([1000]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM orders WHERE status = 'PAID' OR status = ' deleted'",
+            Some("SELECT count(*) AS n FROM orders WHERE status = 'paid' OR status = 'DELETED'"),
+            json!([1000]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.status = 'PAID' AND c.country = 'de'",
+            Some(
+                "SELECT count(*) AS n FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.status = 'paid' AND c.country = 'DE'",
+            ),
+            json!([740]),
+            None,
+        ),
+        (
+            "SELECT count(*) FILTER (WHERE status = 'PAID') AS a, count(*) FILTER (WHERE status = 'deleted') AS b FROM orders",
+            Some(
+                "SELECT count(*) FILTER (WHERE status = 'paid') AS a, count(*) FILTER (WHERE status = 'DELETED') AS b FROM orders",
+            ),
+            json!([750, 250]),
+            None,
+        ),
+        // Rows come for one of them.
+        (
+            "SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'deleted')",
+            Some("SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'DELETED')"),
+            json!([1000]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM orders WHERE status <> 'deleted'",
+            Some("SELECT count(*) AS n FROM orders WHERE status <> 'DELETED'"),
+            json!([750]),
+            None,
+        ),
+        // What is not in the data is told, whether the others were right or were put right.
+        (
+            "SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'refunded')",
+            None,
+            json!([750]),
+            Some("orders.status has no value 'refunded'"),
+        ),
+        (
+            "SELECT count(*) AS n FROM orders WHERE status IN ('PAID', 'refunded')",
+            Some("SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'refunded')"),
+            json!([750]),
+            Some("orders.status has no value 'refunded'"),
+        ),
+        // What is left out and was never there is left out all the same.
+        ("SELECT count(*) AS n FROM orders WHERE status <> 'refunded'", None, json!([1000]), None),
+        ("SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'DELETED')", None, json!([1000]), None),
+    ];
+    let question = |at: usize| format!("How many orders are there in case number {}?", 100 + at);
+    let replies: Vec<(String, &str)> = (0..).map(question).zip(cases.iter().map(|case| case.0)).collect();
+    let model = ScriptedModel::start(move |prompt| {
+        let reply = replies.iter().find(|(question, _)| prompt.contains(question));
+        reply.map_or(Said::Status(400), |(_, reply)| Said::from(*reply))
+    })
+    .await;
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    for (at, (sql, rewritten, row, warned)) in cases.iter().enumerate() {
+        let (_, answer) = served.ask(&domain, &question(at)).await;
+        assert_eq!(answer["outcome"], "answered", "{sql}: {answer}");
+        assert_eq!(
+            (&answer["sql"], &answer["rows"]),
+            (&json!(rewritten.unwrap_or(sql)), &json!([row])),
+            "{answer}"
+        );
+        let warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        assert_eq!(warnings.len(), usize::from(warned.is_some()), "{answer}");
+        assert!(warned.is_none_or(|part| warnings[0].as_str().unwrap().contains(part)), "{answer}");
+        // All of them cost one attempt, and each is told.
+        assert_eq!(answer["attempts"], 1 + u32::from(rewritten.is_some()), "{answer}");
+        let told = answer["assumptions"].to_string();
+        for literal in ["'PAID'", "'Deleted'", "' deleted'", "'deleted'", "'de'"] {
+            let healed = rewritten.is_some() && sql.contains(literal);
+            assert_eq!(told.contains(&format!("{literal} is now")), healed, "{literal}: {answer}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_queries_in_one_draft_are_a_mistake_and_a_write_beside_one_is_none() {
+    const TWO: &str = "SELECT count(*) FROM orders; SELECT count(*) FROM customers";
+    let model = ScriptedModel::start(|prompt| match prompt {
+        _ if prompt.contains("in the long run") => {
+            "SELECT count(*) FROM orders a, orders b, orders c, orders d".into()
+        }
+        _ if prompt.contains("with a write") => "SELECT 1; DELETE FROM orders".into(),
+        _ if prompt.contains("mended") && prompt.contains("exactly one is allowed") => {
+            "SELECT count(*) FROM orders".into()
+        }
+        _ if prompt.contains("How many orders") => TWO.into(),
+        _ => Said::Status(400),
+    })
+    .await;
+    let laboratory = Laboratory::start(1_000).await;
+    let domain = laboratory.make(&PLACE).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    let (_, mended) = served.ask(&domain, "How many orders are there, when it is mended?").await;
+    assert_eq!((&mended["outcome"], &mended["rows"]), (&json!("answered"), &json!([[1000]])), "{mended}");
+    assert_eq!(mended["history"][0]["error_type"], "unsupported", "{mended}");
+    let (_, stubborn) = served.ask(&domain, "How many orders are there, whatever is said?").await;
+    assert_eq!(stubborn["outcome"], "gave_up", "{stubborn}");
+    assert!(stubborn["reason"].as_str().unwrap().contains("exactly one is allowed"), "{stubborn}");
+    let (_, write) = served.ask(&domain, "How many orders are there with a write?").await;
+    assert_eq!((&write["outcome"], &write["attempts"]), (&json!("refused"), &json!(1)), "{write}");
+    // The reason for giving up is what went wrong, and not that it was tried again.
+    let (_, slow) = served.ask(&domain, "How many orders are there in the long run?").await;
+    assert_eq!(slow["outcome"], "gave_up", "{slow}");
+    assert!(slow["reason"].as_str().unwrap().contains("statement timeout"), "{slow}");
+}
