@@ -19,8 +19,8 @@ const EXACT: usize = 4_000;
 const LINKS: usize = 16;
 /// How widely is searched while the graph is built.
 const BUILD: usize = 128;
-/// How widely is searched for a question.
-const SEARCH: usize = 96;
+/// How widely is searched for a question: as widely as many vectors need. Fewer cost little anyway.
+const SEARCH: usize = 256;
 /// Bytes that are hashed at a time.
 const CHUNK: usize = 1 << 20;
 
