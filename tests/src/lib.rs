@@ -13,6 +13,7 @@
 
 pub mod collector;
 pub mod corpus;
+pub mod cross_encoder;
 pub mod gate;
 mod guest;
 mod host;

@@ -183,6 +183,12 @@ impl Knowledge {
         self.views.get(*self.position.get(table)?)
     }
 
+    /// A table in words, as it is embedded and as a cross-encoder reads it.
+    #[must_use]
+    pub fn sentence(&self, table: &TableRef) -> Option<String> {
+        self.view(table).map(near::sentence)
+    }
+
     /// All joins, foreign keys first and guesses last.
     #[must_use]
     pub fn joins(&self) -> &[Join] {

@@ -75,20 +75,21 @@ fn spoken(name: &str) -> String {
 }
 
 /// A table as a sentence: its name and synonyms, its note, its columns. Columns by themselves are found by keywords.
+pub(crate) fn sentence(view: &TableView) -> String {
+    let mut said = spoken(&view.table.name);
+    for synonym in &view.synonyms {
+        said.push_str(", ");
+        said.push_str(synonym);
+    }
+    let mut columns = view.columns.iter().map(|column| spoken(&column.name)).collect::<Vec<_>>().join(", ");
+    if let Some((at, _)) = columns.char_indices().nth(COLUMNS) {
+        columns.truncate(at);
+    }
+    format!("{said}. {} Columns: {columns}", view.description)
+}
+
+/// The tables in use.
 pub(crate) fn tables(views: &[TableView]) -> Vec<Text> {
-    let sentence = |view: &TableView| {
-        let mut said = spoken(&view.table.name);
-        for synonym in &view.synonyms {
-            said.push_str(", ");
-            said.push_str(synonym);
-        }
-        let mut columns =
-            view.columns.iter().map(|column| spoken(&column.name)).collect::<Vec<_>>().join(", ");
-        if let Some((at, _)) = columns.char_indices().nth(COLUMNS) {
-            columns.truncate(at);
-        }
-        format!("{said}. {} Columns: {columns}", view.description)
-    };
     let of = views.iter().enumerate().filter(|(_, view)| view.in_use);
     of.map(|(place, view)| text(Kind::Table, (place, sentence(view)))).collect()
 }
@@ -99,7 +100,7 @@ pub(crate) fn examples<'a>(examples: impl Iterator<Item = &'a Example>) -> Vec<T
 }
 
 pub(crate) fn lessons<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> Vec<Text> {
-    let texts = lessons.map(|lesson| format!("{}. {}", lesson.trigger, lesson.text));
+    let texts = lessons.map(Lesson::sentence);
     texts.enumerate().map(|one| text(Kind::Lesson, one)).collect()
 }
 

@@ -56,6 +56,14 @@ pub struct Lesson {
     pub tags: Vec<String>,
 }
 
+impl Lesson {
+    /// When it applies and what it says.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("{}. {}", self.trigger, self.text)
+    }
+}
+
 /// A term of the glossary with one of its metrics, if it has any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TermRecord {

@@ -1,6 +1,7 @@
 //! What a host claims of itself, tried: the data source's claims, the gate's, the components', the models'.
 
 use airlock_database::checks::{Check, CheckOutcome};
+use airlock_models::Condition;
 use airlock_runtime::Stage;
 use airlock_types::DomainName;
 use serde::Serialize;
@@ -64,6 +65,10 @@ impl Host {
         checks.push(Checked { domain: None, check: self.log_check().await });
         checks.push(Checked { domain: None, check: self.quarantine_check() });
         checks.push(Checked { domain: None, check: self.models_check() });
+        let embedder = encoder("embedder", self.embedder(), "keywords alone find what is near");
+        checks.push(Checked { domain: None, check: embedder });
+        let reranker = encoder("reranker", self.reranker(), "what is found stays in the order of retrieval");
+        checks.push(Checked { domain: None, check: reranker });
         checks
     }
 
@@ -174,6 +179,23 @@ impl Host {
             remedy: None,
         }
     }
+}
+
+/// One that is down takes nothing out of service: it is told, and what answers do without it.
+fn encoder(name: &'static str, encoder: Option<(&str, Condition)>, without: &str) -> Check {
+    let (outcome, found, remedy) = match encoder {
+        None => (CheckOutcome::Skipped, format!("none is configured: {without}"), None),
+        Some((model, Condition::Idle)) => {
+            (CheckOutcome::Passed, format!("{model}, which nothing has used yet"), None)
+        }
+        Some((model, Condition::Working)) => (CheckOutcome::Passed, format!("{model} works"), None),
+        Some((model, Condition::Degraded(why))) => (
+            CheckOutcome::Skipped,
+            format!("{model} is down: {why}"),
+            Some(format!("mend it; until then {without}")),
+        ),
+    };
+    Check { name, outcome, tried: "how it did the last time".to_owned(), found, remedy }
 }
 
 /// Texts that a gate must refuse, whatever the domain; `{}` is a table of it.

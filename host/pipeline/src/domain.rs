@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use airlock_database::{DatabaseError, Scope, Source};
 use airlock_gate::{AllowedFunction, Approved, Gate, Policy};
+use airlock_knowledge::index::vectors::Kind;
 use airlock_knowledge::pack::{GoldenCase, GoldenOutcome, PackFunction, PackScope, RowsToModel};
 use airlock_knowledge::records::{Example, Lesson};
 use airlock_knowledge::store::{Content, Curation, ItemId, Learned, LearnedVectors};
@@ -19,6 +20,7 @@ use thiserror::Error;
 
 use crate::convert;
 use crate::embedding::Asked;
+use crate::rerank::{Found, Ranked};
 
 use crate::golden::Withheld;
 
@@ -76,6 +78,8 @@ pub struct Domain {
     learned_vectors: Option<LearnedVectors>,
     /// The question at hand, with its vector.
     asked: Option<Arc<Asked>>,
+    /// What a cross-encoder said of what is found for it.
+    ranked: Option<Arc<Ranked>>,
     mark: ContentHash,
     /// Hash of the values that were read of it.
     values: ContentHash,
@@ -241,6 +245,7 @@ impl Domain {
             vectors: None,
             learned_vectors: None,
             asked: None,
+            ranked: None,
             mark,
             values: read,
             fingerprint,
@@ -410,6 +415,7 @@ impl Domain {
             Some(learned) if !learned.is_empty() => learned.examples(query, self.nearby_learned(query), k),
             _ => self.knowledge.examples_near(query, self.nearby(query), k),
         };
+        let near = |k| self.ordered(query, k, near);
         let Some(withheld) = &self.withheld else { return near(k) };
         let mut hits = near(k.saturating_add(withheld.spare()));
         hits.retain(|hit| !withheld.holds(&hit.example));
@@ -419,20 +425,41 @@ impl Domain {
 
     /// Lessons near a question. Everything that shows lessons takes them from here.
     pub(crate) fn lessons(&self, query: &str, k: usize) -> Vec<LessonHit> {
-        match &self.learned {
+        self.ordered(query, k, |k| match &self.learned {
             Some(learned) if !learned.is_empty() => learned.lessons(query, self.nearby_learned(query), k),
             _ => self.knowledge.lessons_near(query, self.nearby(query), k),
-        }
+        })
     }
 
     /// Tables near a question.
     pub(crate) fn tables(&self, query: &str, k: usize) -> Vec<TableHit> {
-        self.knowledge.tables_near(query, self.nearby(query), k)
+        self.ordered(query, k, |k| self.knowledge.tables_near(query, self.nearby(query), k))
     }
 
     /// Passages near a question.
     pub(crate) fn passages(&self, query: &str, k: usize) -> Vec<PassageHit> {
-        self.knowledge.passages_near(query, self.nearby(query), k)
+        self.ordered(query, k, |k| self.knowledge.passages_near(query, self.nearby(query), k))
+    }
+
+    /// A ranking in the order of the cross-encoder, where one read it.
+    fn ordered<H: Found>(&self, query: &str, k: usize, near: impl Fn(usize) -> Vec<H>) -> Vec<H> {
+        match &self.ranked {
+            Some(ranked) => ranked.order(query, k, near),
+            None => near(k),
+        }
+    }
+
+    /// The best of each ranking that a cross-encoder reads: what tells each from the others, and its text.
+    pub(crate) fn found(&self, question: &str, depth: usize) -> [(Kind, Vec<(String, String)>); 4] {
+        fn of<H: Found>(hits: Vec<H>, text: impl Fn(&H) -> Option<String>) -> (Kind, Vec<(String, String)>) {
+            (H::KIND, hits.iter().filter_map(|hit| Some((hit.key(), text(hit)?))).collect())
+        }
+        [
+            of(self.tables(question, depth), |hit| self.knowledge.sentence(&hit.table)),
+            of(self.examples(question, depth), |hit| Some(hit.example.question.clone())),
+            of(self.lessons(question, depth), |hit| Some(hit.lesson.sentence())),
+            of(self.passages(question, depth), |hit| Some(hit.text.clone())),
+        ]
     }
 
     /// The vectors of what it knows.
@@ -448,6 +475,11 @@ impl Domain {
     /// The same domain as a question with a vector sees it.
     pub(crate) fn with_asked(&self, asked: Asked) -> Self {
         Self { asked: Some(Arc::new(asked)), ..self.clone() }
+    }
+
+    /// The same domain as a question sees it whose hits a cross-encoder read.
+    pub(crate) fn with_ranked(&self, ranked: Ranked) -> Self {
+        Self { ranked: Some(Arc::new(ranked)), ..self.clone() }
     }
 
     /// Whether another has the very same knowledge in memory.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use airlock_knowledge::near::Nearby;
 use airlock_knowledge::{Text, VectorError, Vectors};
-use airlock_models::{EmbedError, Embedder, EmbedderHealth};
+use airlock_models::{Condition, EmbedError, Embedder};
 use airlock_types::DomainName;
 use thiserror::Error;
 
@@ -44,13 +44,17 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The vector beside those of the domain, where the question itself is looked for, alone or with words that go with it.
-    /// Whoever looks for other words means those words.
+    /// The vector beside those of the domain, where the question itself is looked for.
     pub(crate) fn nearby<'a>(&'a self, vectors: &'a Vectors, query: &str) -> Option<Nearby<'a>> {
-        let further = query.trim().strip_prefix(&self.question)?;
-        let same = further.is_empty() || further.starts_with(char::is_whitespace);
-        same.then_some(Nearby { vectors, question: &self.vector })
+        looks_for(query, &self.question).then_some(Nearby { vectors, question: &self.vector })
     }
+}
+
+/// Whether a question itself is looked for, alone or with words that go with it. Whoever looks for other words means those
+/// words.
+pub(crate) fn looks_for(query: &str, question: &str) -> bool {
+    let further = query.trim().strip_prefix(question);
+    further.is_some_and(|further| further.is_empty() || further.starts_with(char::is_whitespace))
 }
 
 /// An embedder and the folder of what it need not make again.
@@ -149,9 +153,9 @@ impl Host {
 
     /// The embedder's model and how it does, where there is one.
     #[must_use]
-    pub fn embedder(&self) -> Option<(&str, EmbedderHealth)> {
+    pub fn embedder(&self) -> Option<(&str, Condition)> {
         let embedder = self.embedding.as_ref()?.embedder();
-        Some((embedder.model(), embedder.health()))
+        Some((embedder.model(), embedder.condition()))
     }
 
     /// Makes the vectors of every domain; gives the domains that have none for now, and why.
@@ -188,7 +192,7 @@ impl Host {
             }
         }
         if missing {
-            let down = matches!(embedding.embedder.health(), EmbedderHealth::Degraded(_));
+            let down = matches!(embedding.embedder.condition(), Condition::Degraded(_));
             return (domain, down);
         }
         match embedding.asked(question).await {

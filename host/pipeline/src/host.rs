@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_knowledge::store::Recall;
-use airlock_models::Models;
+use airlock_models::{Models, Reranker};
 use airlock_runtime::contract::types::Turn;
 use airlock_runtime::{Registry, Runtime, StageSet};
 use airlock_types::clock::ClockError;
@@ -34,6 +34,7 @@ use crate::progress::Reporter;
 use crate::quarantine::{Quarantine, QuarantinePolicy};
 use crate::recall::Following;
 use crate::refresh::Served;
+use crate::rerank::Reranked;
 use crate::services::DomainServices;
 use crate::shadow::Shadows;
 use crate::timeline::{Doing, Recorder};
@@ -103,10 +104,31 @@ pub enum ContextError {
     Fault(#[from] Fault),
 }
 
+/// What a model would see for a request, and how it was found.
+#[derive(Debug)]
+pub struct Shown {
+    /// The blocks, in their order.
+    pub blocks: Vec<Block>,
+    /// What is missing, in the words that an answer has for it.
+    pub missing: Vec<&'static str>,
+    /// What the reranker did, where there is one.
+    pub reranked: Option<Reranked>,
+}
+
+/// A domain as a question sees it.
+pub(crate) struct Current {
+    pub domain: Arc<Domain>,
+    /// What is missing, in words for the answer.
+    pub missing: Vec<&'static str>,
+    /// What the reranker did, where there is one.
+    pub reranked: Option<Reranked>,
+}
+
 /// Everything an ask needs.
 pub struct Host {
     pub(crate) domains: BTreeMap<DomainName, Arc<Served>>,
     pub(crate) embedding: Option<Arc<Embedding>>,
+    pub(crate) reranker: Option<Arc<Reranker>>,
     store: Option<Recall>,
     pub(crate) learning: Option<Learning>,
     pub(crate) journal: Option<Journal>,
@@ -143,6 +165,7 @@ impl Host {
             learning: None,
             journal: None,
             embedding: None,
+            reranker: None,
             runtime,
             quarantine: Quarantine::new(options.quarantine.clone(), registry.current()),
             registry,
@@ -268,7 +291,8 @@ impl Host {
     ) -> Result<Finished, AskError> {
         let timeline = self.recorder();
         let mark = timeline.open(|| Doing::Prepare);
-        let (domain, missing) = self.current(request.domain.as_ref(), &request.question).await?;
+        let current = self.current(request.domain.as_ref(), &request.question, &timeline).await?;
+        let Current { domain, missing, .. } = current;
         timeline.close(mark, |_| {});
         let domain = &domain;
         let clock = clock(request, domain)?;
@@ -338,22 +362,25 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such domain, or a component fails.
-    pub async fn context(&self, request: &AskRequest, asker: &Asker) -> Result<Vec<Block>, ContextError> {
-        let domain = &self.current(request.domain.as_ref(), &request.question).await?.0;
+    pub async fn context(&self, request: &AskRequest, asker: &Asker) -> Result<Shown, ContextError> {
+        let current = self.current(request.domain.as_ref(), &request.question, &Recorder::idle()).await?;
+        let Current { domain, missing, reranked } = &current;
         let clock = clock(request, domain).map_err(AskError::Now)?;
         let prior = self.prior(request, domain, asker).await?;
         let _place = self.place()?;
         let mut desk = self.desk(domain, Reporter::silent());
         desk.live = false;
-        Ok(Ask::new(request, domain, clock, prior, desk).context().await?)
+        let blocks = Ask::new(request, domain, clock, prior, desk).context().await?;
+        Ok(Shown { blocks, missing: missing.clone(), reranked: reranked.clone() })
     }
 
-    /// A domain as its source and the store are now and as a question sees it, and what is missing, in words for the answer.
+    /// A domain as its source and the store are now and as a question sees it.
     pub(crate) async fn current(
         &self,
         name: Option<&DomainName>,
         question: &Question,
-    ) -> Result<(Arc<Domain>, Vec<&'static str>), AskError> {
+        timeline: &Recorder,
+    ) -> Result<Current, AskError> {
         let served = self.served(name)?;
         let mut domain = served.fresh().await;
         let mut missing = Vec::new();
@@ -369,7 +396,9 @@ impl Host {
         }
         let (domain, no_vector) = self.asked(served, domain, question.as_str()).await;
         missing.extend(no_vector.then_some(KEYWORDS_ALONE));
-        Ok((domain, missing))
+        let (domain, reranked) = self.reranked(domain, question.as_str(), timeline).await;
+        missing.extend(reranked.as_ref().and_then(Reranked::warning));
+        Ok(Current { domain, missing, reranked })
     }
 
     pub(crate) fn desk(&self, domain: &Arc<Domain>, reporter: Reporter) -> Desk<'_> {

@@ -9,6 +9,7 @@ use crate::convert;
 use crate::drive::{Linked, Planned};
 use crate::host::{AskError, ContextError, Host};
 use crate::progress::Reporter;
+use crate::timeline::Recorder;
 
 /// What the linker chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Host {
         domain: Option<&DomainName>,
         widths: &[u32],
     ) -> Result<Vec<Linking>, ContextError> {
-        let (domain, _) = self.current(domain, question).await?;
+        let domain = self.current(domain, question, &Recorder::idle()).await?.domain;
         let (zone, fiscal) = domain.calendar();
         let clock = Clock::new(jiff::Timestamp::now(), zone, fiscal).map_err(AskError::Now)?;
         let clock = convert::clock(&clock);

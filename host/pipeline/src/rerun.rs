@@ -12,8 +12,9 @@ use thiserror::Error;
 
 use crate::account::{Account, Bookkeeper, Step};
 use crate::ask::Ask;
-use crate::host::{AskError, Host, clock};
+use crate::host::{AskError, Current, Host, clock};
 use crate::progress::Reporter;
+use crate::timeline::Recorder;
 
 /// Why an ask cannot be run again.
 #[derive(Debug, Error)]
@@ -108,7 +109,8 @@ impl Host {
             return Err(RerunError::NotWhole(why.clone()));
         }
         let request = request(account)?;
-        let (domain, missing) = self.current(request.domain.as_ref(), &request.question).await?;
+        let current = self.current(request.domain.as_ref(), &request.question, &Recorder::idle()).await?;
+        let Current { domain, missing, .. } = current;
         let mut notes: Vec<String> = missing.into_iter().map(str::to_owned).collect();
         if domain.pack().hash != account.pack {
             notes.push(format!(

@@ -64,6 +64,13 @@ pub struct Trouble {
 pub enum Doing {
     /// The domain was brought up to date, and the question made a vector.
     Prepare,
+    /// A cross-encoder read the question beside what was found for it.
+    Rerank {
+        /// The model.
+        model: String,
+        /// Pairs that it compared.
+        pairs: usize,
+    },
     /// A component served a stage: every call of it, and every model that it asked.
     Stage {
         /// The stage.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use airlock_database::checks::Severity;
 use airlock_database::{Source, SourceConfig};
 use airlock_knowledge::{Pack, PackReport};
-use airlock_models::{Embedder, FileCache, Models};
+use airlock_models::{Embedder, FileCache, Models, Reranker};
 use airlock_pipeline::{Domain, DomainError, Embedding, Host, HostOptions, Journal, Learning};
 use airlock_runtime::{Component, Grants, Registry, Runtime, RuntimeConfig, SignaturePolicy};
 use anyhow::Context;
@@ -98,6 +98,10 @@ pub async fn host_with(config: &Config, credentials: Credentials) -> anyhow::Res
     let host = Host::new(domains, runtime, registry, models, options);
     let host = match embedding(config)? {
         Some(embedding) => host.with_embedding(embedding),
+        None => host,
+    };
+    let host = match Reranker::from_config(&config.rerank).map_err(usage)? {
+        Some(reranker) => host.with_reranker(reranker),
         None => host,
     };
     plugins::restore(&host, &reviewed(config), &config.data)?;

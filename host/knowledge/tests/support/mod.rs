@@ -4,6 +4,8 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a schema that does not parse is a broken test")]
 
+pub mod wide;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 

@@ -12,13 +12,15 @@ mod local;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use airlock_types::ContentHash;
 use futures_util::future::BoxFuture;
 use thiserror::Error;
 
 use crate::error::ModelError;
+#[cfg(feature = "local-embedder")]
+use crate::local::Lazy;
+use crate::pulse::{Condition, Pulse};
 pub use cache::{EmbeddingCache, FileCache};
 pub use config::{EmbedderConfig, EmbedderConfigError, EmbedderKind};
 
@@ -28,11 +30,13 @@ pub const BATCH: usize = 32;
 pub const CHARACTERS: usize = 2_000;
 /// Longest vector that is accepted.
 pub const DIMENSION: usize = 8_192;
-/// How long an embedder that failed is left alone.
-const REST: Duration = Duration::from_secs(30);
 
 /// What makes vectors of texts.
 trait Embeds: Send + Sync {
+    /// How many texts it wants in one call.
+    fn at_once(&self) -> usize {
+        BATCH
+    }
     /// One vector a text, in their order.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>>;
 }
@@ -63,31 +67,14 @@ pub enum EmbedError {
     Resting(String),
 }
 
-/// How an embedder does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EmbedderHealth {
-    /// Not used yet.
-    Idle,
-    /// It worked the last time.
-    Working,
-    /// It failed the last time, for this reason; keywords alone answer.
-    Degraded(String),
-}
-
-#[derive(Debug, Default)]
-struct State {
-    dimension: Option<usize>,
-    failed: Option<(Instant, String)>,
-    worked: bool,
-}
-
 /// An embedder with its cache.
 pub struct Embedder {
     inner: Box<dyn Embeds>,
     model: String,
     query_prefix: String,
     cache: Option<Arc<dyn EmbeddingCache>>,
-    state: Mutex<State>,
+    dimension: Mutex<Option<usize>>,
+    pulse: Pulse,
 }
 
 impl Embedder {
@@ -108,13 +95,13 @@ impl Embedder {
                 (Box::new(endpoint), model)
             }
         };
-        let state = State { dimension: config.dimension, ..State::default() };
         Ok(Some(Self {
             inner,
             model,
             query_prefix: config.query_prefix.clone().unwrap_or_default(),
             cache: None,
-            state: Mutex::new(state),
+            dimension: Mutex::new(config.dimension),
+            pulse: Pulse::default(),
         }))
     }
 
@@ -133,18 +120,13 @@ impl Embedder {
     /// How long its vectors are, once one was made or the configuration says.
     #[must_use]
     pub fn dimension(&self) -> Option<usize> {
-        self.state().dimension
+        *self.dimension.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How it does.
     #[must_use]
-    pub fn health(&self) -> EmbedderHealth {
-        let state = self.state();
-        match (&state.failed, state.worked) {
-            (Some((_, why)), _) => EmbedderHealth::Degraded(why.clone()),
-            (None, true) => EmbedderHealth::Working,
-            (None, false) => EmbedderHealth::Idle,
-        }
+    pub fn condition(&self) -> Condition {
+        self.pulse.condition()
     }
 
     /// The vector of a question.
@@ -179,7 +161,7 @@ impl Embedder {
         // Texts of one length together: a batch costs what its longest text costs.
         let mut missing: Vec<(ContentHash, &str)> = missing.into_iter().collect();
         missing.sort_by_key(|(hash, text)| (text.len(), *hash));
-        for batch in missing.chunks(BATCH) {
+        for batch in missing.chunks(self.inner.at_once().max(1)) {
             let wanted: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
             let vectors = self.compute(&wanted).await?;
             let made: Vec<(ContentHash, Vec<f32>)> =
@@ -199,26 +181,14 @@ impl Embedder {
 
     /// Computes, checks what came and keeps account of how it went.
     async fn compute(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        if let Some((at, why)) = &self.state().failed
-            && at.elapsed() < REST
-        {
-            return Err(EmbedError::Resting(why.clone()));
+        if let Some(why) = self.pulse.resting() {
+            return Err(EmbedError::Resting(why));
         }
         let made = self.inner.embed(texts).await.and_then(|vectors| self.checked(vectors, texts.len()));
-        let mut state = self.state();
-        match &made {
-            Ok(_) => {
-                state.worked = true;
-                state.failed = None;
-            }
-            Err(error) => {
-                if let EmbedError::Endpoint(error) = error {
-                    tracing::warn!(error = error.in_full(), "the embedder's endpoint gave no vectors");
-                }
-                state.failed = Some((Instant::now(), error.to_string()));
-            }
+        if let Err(EmbedError::Endpoint(error)) = &made {
+            tracing::warn!(error = error.in_full(), "the embedder's endpoint gave no vectors");
         }
-        drop(state);
+        self.pulse.felt(&made);
         made
     }
 
@@ -228,7 +198,9 @@ impl Embedder {
         }
         for vector in &mut vectors {
             let got = vector.len();
-            let want = *self.state().dimension.get_or_insert(got);
+            let mut known = self.dimension.lock().unwrap_or_else(PoisonError::into_inner);
+            let want = *known.get_or_insert(got);
+            drop(known);
             if got != want || got == 0 || got > DIMENSION {
                 return Err(EmbedError::Dimension { want, got });
             }
@@ -237,10 +209,6 @@ impl Embedder {
             }
         }
         Ok(vectors)
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -253,9 +221,9 @@ impl std::fmt::Debug for Embedder {
 #[cfg(feature = "local-embedder")]
 fn local_model(config: &EmbedderConfig) -> Result<(Box<dyn Embeds>, String), EmbedderConfigError> {
     let path = config.path.clone().ok_or(EmbedderConfigError::Path)?;
-    let model =
-        local::Local::open(&path).map_err(|error| EmbedderConfigError::Directory(error.to_string()))?;
-    let name = model.model_id().to_owned();
+    let model = Lazy::<local::Sentences>::open(&path);
+    let model = model.map_err(|error| EmbedderConfigError::Directory(EmbedError::from(error).to_string()))?;
+    let name = model.id().to_owned();
     Ok((Box::new(model), name))
 }
 
@@ -265,7 +233,7 @@ fn local_model(_: &EmbedderConfig) -> Result<(Box<dyn Embeds>, String), Embedder
 }
 
 /// The beginning of a text.
-fn cut(text: &str) -> &str {
+pub(crate) fn cut(text: &str) -> &str {
     text.char_indices().nth(CHARACTERS).map_or(text, |(at, _)| text.get(..at).unwrap_or(text))
 }
 

@@ -29,7 +29,8 @@ fn embedder() -> (Embedder, Arc<AtomicUsize>, Arc<AtomicUsize>) {
         model: "m".into(),
         query_prefix: String::new(),
         cache: None,
-        state: Mutex::default(),
+        dimension: Mutex::default(),
+        pulse: Pulse::default(),
     };
     (embedder, asked, dimension)
 }
@@ -52,11 +53,11 @@ async fn a_text_is_computed_once() {
 async fn another_dimension_is_refused_and_told() {
     let (embedder, _, dimension) = embedder();
     embedder.question("one").await.unwrap();
-    assert_eq!(embedder.health(), EmbedderHealth::Working);
+    assert_eq!(embedder.condition(), Condition::Working);
     dimension.store(3, Ordering::SeqCst);
     let error = embedder.question("two").await.unwrap_err();
     assert_eq!(error, EmbedError::Dimension { want: 4, got: 3 });
-    assert!(matches!(embedder.health(), EmbedderHealth::Degraded(_)));
+    assert!(matches!(embedder.condition(), Condition::Degraded(_)));
 }
 
 #[tokio::test]

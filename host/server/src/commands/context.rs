@@ -1,6 +1,6 @@
 //! `airlock context`: what a model would see, block by block.
 
-use airlock_pipeline::{Asker, ContextError, Surface};
+use airlock_pipeline::{Asker, ContextError, Shown, Surface};
 use airlock_types::{AskRequest, Question};
 
 use crate::cli::Context;
@@ -20,9 +20,9 @@ pub async fn run(context: Context, config: &Config, as_json: bool) -> anyhow::Re
     let request = AskRequest { domain, now: context.now, ..AskRequest::new(question) };
     let (host, store) = boot::host_with_store(config, Purpose::Command).await?;
     host.embed_domains().await;
-    let blocks = host.context(&request, &Asker::local(Surface::Cli)).await;
+    let shown = host.context(&request, &Asker::local(Surface::Cli)).await;
     store.close().await?;
-    let blocks = blocks.map_err(|error| match error {
+    let Shown { blocks, missing, reranked } = shown.map_err(|error| match error {
         ContextError::Ask(error) => usage(error),
         error => error.into(),
     })?;
@@ -32,6 +32,13 @@ pub async fn run(context: Context, config: &Config, as_json: bool) -> anyhow::Re
         } else {
             output::line(block.render())?;
         }
+    }
+    if let Some(reranked) = reranked {
+        let (pairs, took) = (reranked.pairs, reranked.took.as_millis());
+        output::remark("note", format!("{} compared {pairs} pairs in {took} ms", reranked.model));
+    }
+    for missing in missing {
+        output::remark("warning", missing);
     }
     Ok(Exit::Done)
 }

@@ -23,6 +23,7 @@ pub async fn run(config: &Config, json: bool) -> anyhow::Result<Exit> {
         }
         None => host,
     };
+    host.try_encoders().await;
     let mut report = serde_json::to_value(http::health_report(&host, store.store()).await)?;
     let claims = store.checks().await;
     store.close().await?;

@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use airlock_models::{EmbedderConfig, ModelsConfig};
+use airlock_models::{EmbedderConfig, ModelsConfig, RerankConfig};
 use airlock_pipeline::{FailurePolicy, LearningOptions, QuarantinePolicy};
 use airlock_runtime::signature::TrustedKey;
 use airlock_runtime::{SignaturePolicy, Stage};
@@ -44,6 +44,7 @@ pub struct File {
     plugins: PluginsTable,
     models: ModelsConfig,
     embedder: EmbedderConfig,
+    rerank: RerankConfig,
     learning: LearningTable,
     log: LogTable,
     telemetry: TelemetryTable,
@@ -144,6 +145,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// Who makes vectors of texts.
     pub embedder: EmbedderConfig,
+    /// Who reads a question beside what was found for it.
+    pub rerank: RerankConfig,
     /// What is proposed from asks.
     pub learning: LearningOptions,
     /// What of the asks is kept, and how long.
@@ -326,6 +329,8 @@ impl Config {
             None => file.embedder,
         };
         embedder.rebase(base);
+        let mut rerank = file.rerank;
+        rerank.rebase(base);
         if let Some(text) = variable("AIRLOCK_MODEL_DEADLINE_SECONDS") {
             let seconds = text.parse().map_err(|_| ConfigError::Deadline(text))?;
             models.deadline_seconds = Some(seconds);
@@ -355,6 +360,7 @@ impl Config {
             operator_socket,
             models,
             embedder,
+            rerank,
             scheduled: file.learning.scheduled()?,
             mining: file.learning.mining()?,
             learning: file.learning.options(),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use airlock_database::ConnectionString;
+use airlock_models::rerank::config::PAIRS;
 use airlock_setup::store::DUTIES;
 use serde::Serialize;
 use toml::{Table, Value};
@@ -169,6 +170,8 @@ fn defaults(config: &Config) -> Vec<(String, Option<Value>)> {
         ("models.deadline_seconds", number(config.models.deadline().unwrap_or_default().as_secs().into())),
         ("models.record", None),
         ("embedder.kind", Some("none".into())),
+        ("rerank.path", None),
+        ("rerank.pairs", count(PAIRS)),
         ("telemetry.otlp_endpoint", None),
         ("telemetry.headers_env", None),
         ("telemetry.service_name", Some("airlock".into())),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use airlock_pipeline::Host;
 use airlock_pipeline::context::{Block, render};
+use airlock_pipeline::{Host, Reranked, Shown};
 use airlock_types::{AskRequest, RawAskRequest};
 use axum::Json;
 use axum::extract::State;
@@ -25,11 +25,21 @@ pub async fn context(
     let request = AskRequest::try_from(raw)?;
     let domain = reach::domain(&host, &caller, request.domain.as_ref())?;
     let request = AskRequest { domain: Some(domain.name().clone()), ..request };
-    let blocks = host.context(&request, &caller.asker).await?;
+    let Shown { blocks, missing, reranked } = host.context(&request, &caller.asker).await?;
     Ok(Json(json!({
         "blocks": blocks.iter().map(block).collect::<Vec<_>>(),
         "text": render(&blocks),
+        "warnings": missing,
+        "reranked": reranked.as_ref().map(read),
     })))
+}
+
+/// What the reranker did, as every surface shows it.
+fn read(reranked: &Reranked) -> Value {
+    let took = u64::try_from(reranked.took.as_millis()).unwrap_or(u64::MAX);
+    json!({
+        "model": reranked.model, "pairs": reranked.pairs, "took_ms": took, "degraded": reranked.degraded,
+    })
 }
 
 /// A block, as every surface shows it.

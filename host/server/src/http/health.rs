@@ -85,7 +85,7 @@ pub async fn health(
 /// What of a report a caller may see who is bound to some domains: what is of the host, and of those domains what names
 /// them. What is told of all domains at once, and whatever is in neither list, is not for them.
 fn seen(report: Value, caller: &Caller) -> Value {
-    const OF_HOST: [&str; 4] = ["ok", "version", "models", "embedder"];
+    const OF_HOST: [&str; 5] = ["ok", "version", "models", "embedder", "reranker"];
     const BY_DOMAIN: [&str; 3] = ["domains", "sources", "drift"];
     let Value::Object(mut fields) = report else { return Value::Null };
     if !caller.is_bound() {
@@ -143,7 +143,10 @@ mod tests {
         let bound = Caller::with_key("k".to_owned(), Asker::local(Surface::Http), [].into(), [shop].into());
         let told = seen(report.clone(), &bound);
         let fields: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(fields, ["ok", "version", "domains", "sources", "models", "embedder", "drift"]);
+        assert_eq!(
+            fields,
+            ["ok", "version", "domains", "sources", "models", "embedder", "reranker", "drift"]
+        );
         assert!(report.to_string().contains("fleet") && !told.to_string().contains("fleet"), "{told}");
         for (list, at) in [("domains", ""), ("sources", "/domain"), ("drift", "/domain")] {
             assert_eq!(told[list].as_array().map(Vec::len), Some(1), "{told}");

@@ -2,7 +2,7 @@
 //! OpenAPI document says what comes.
 
 use airlock_knowledge::store::{Trend, TrendState};
-use airlock_models::EmbedderHealth;
+use airlock_models::Condition;
 use airlock_pipeline::quarantine::Consequence;
 use airlock_pipeline::{Checked, DomainDrift, Host, JournalState, Quarantined};
 use airlock_types::{ContentHash, DomainName};
@@ -31,7 +31,9 @@ pub struct Health {
     /// The model of each role.
     pub models: Vec<RoleModel>,
     /// Who makes vectors; null where nobody does.
-    pub embedder: Option<EmbedderState>,
+    pub embedder: Option<EncoderState>,
+    /// Who reads a question beside what was found for it; null where nobody does.
+    pub reranker: Option<EncoderState>,
     /// Every claim, tried.
     #[schema(required = false)]
     pub checks: Vec<Claim>,
@@ -113,9 +115,9 @@ pub struct RoleModel {
     model: String,
 }
 
-/// Who makes vectors. One that is down takes nothing out of service: keywords answer.
+/// An embedder or a reranker. One that is down takes nothing out of service: answers go on without it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct EmbedderState {
+pub struct EncoderState {
     /// The model.
     model: String,
     /// `idle`, `working` or `degraded`.
@@ -324,14 +326,6 @@ impl Health {
                 .map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
         });
         let models = host.models().describe().into_iter();
-        let embedder = host.embedder().map(|(model, health)| {
-            let (state, why) = match health {
-                EmbedderHealth::Idle => ("idle", None),
-                EmbedderHealth::Working => ("working", None),
-                EmbedderHealth::Degraded(why) => ("degraded", Some(why)),
-            };
-            EmbedderState { model: model.to_owned(), state, why }
-        });
         Self {
             ok: !checks.iter().any(Checked::failed),
             version: env!("CARGO_PKG_VERSION"),
@@ -340,10 +334,22 @@ impl Health {
             quarantined: host.quarantine().list().into_iter().map(InQuarantine::from).collect(),
             sources: sources.collect(),
             models: models.map(|(role, model, _)| RoleModel { role: role.as_str(), model }).collect(),
-            embedder,
+            embedder: host.embedder().map(Into::into),
+            reranker: host.reranker().map(Into::into),
             checks: checks.into_iter().map(Claim::from).collect(),
             served: None,
         }
+    }
+}
+
+impl From<(&str, Condition)> for EncoderState {
+    fn from((model, condition): (&str, Condition)) -> Self {
+        let (state, why) = match condition {
+            Condition::Idle => ("idle", None),
+            Condition::Working => ("working", None),
+            Condition::Degraded(why) => ("degraded", Some(why)),
+        };
+        Self { model: model.to_owned(), state, why }
     }
 }
 
@@ -499,7 +505,8 @@ impl Health {
                 .map(|domain| SourceHealth { domain: domain.clone(), orphans: 0, rests_ms: Some(1) })
                 .into(),
             models: vec![RoleModel { role: "fast", model: "m".to_owned() }],
-            embedder: Some(EmbedderState { model: "e".to_owned(), state: "idle", why: None }),
+            embedder: Some(EncoderState { model: "e".to_owned(), state: "idle", why: None }),
+            reranker: Some(EncoderState { model: "r".to_owned(), state: "idle", why: None }),
             checks: both.map(claim).into(),
             served: Some(Served {
                 schedule: serde_json::json!({"last": both.map(ToString::to_string)}),

@@ -114,7 +114,7 @@ impl Call<'_> {
         };
         arguments.nothing_else(Tool::GetQueryContext.arguments())?;
         let request = AskRequest::try_from(raw)?;
-        let blocks = self.host().context(&request, &self.caller.asker).await?;
+        let blocks = self.host().context(&request, &self.caller.asker).await?.blocks;
         let text = if blocks.is_empty() {
             "Nothing of this domain is near to the question; it may be unclear, or not answerable here."
                 .to_owned()

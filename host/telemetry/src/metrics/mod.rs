@@ -202,6 +202,9 @@ impl Metrics {
             Doing::Prepare => {
                 self.stage_seconds.get_or_create(&StageLabels { stage: "prepare", outcome }).observe(seconds);
             }
+            Doing::Rerank { .. } => {
+                self.stage_seconds.get_or_create(&StageLabels { stage: "rerank", outcome }).observe(seconds);
+            }
             Doing::Stage { stage, .. } => {
                 self.stage_seconds.get_or_create(&StageLabels { stage, outcome }).observe(seconds);
             }

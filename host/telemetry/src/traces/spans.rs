@@ -213,6 +213,12 @@ impl Shape {
     fn told(&self, doing: &Doing) -> Told {
         match doing {
             Doing::Prepare => Told::new("prepare", SpanKind::Internal, "span"),
+            Doing::Rerank { model, pairs } => {
+                let mut told = Told::new("rerank", SpanKind::Internal, "span");
+                told.set("airlock.rerank.model", model.clone());
+                told.set("airlock.rerank.pairs", whole(*pairs as u64));
+                told
+            }
             Doing::Stage { stage, component, digest } => {
                 let mut told = Told::new(*stage, SpanKind::Internal, "chain");
                 told.set("airlock.stage", *stage);

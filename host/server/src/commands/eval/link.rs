@@ -65,7 +65,10 @@ struct Report {
     /// Questions whose right answer cannot be read here.
     skipped: Vec<String>,
     embedder: Option<String>,
-    /// What plan, selection and context blocks of an ask took, the question's embedding included.
+    reranker: Option<String>,
+    /// Questions whose hits the reranker did not read to the end.
+    unread: usize,
+    /// What plan, selection and context blocks of an ask took, the question's embedding and the reranker included.
     grounding: Grounding,
     misses: Vec<Miss>,
 }
@@ -96,7 +99,9 @@ pub async fn run(options: Link, config: &Config, json: bool) -> anyhow::Result<E
         bar.tried(tally.seen);
     }
     bar.done();
-    let report = tally.report(host.embedder().map(|(model, _)| model.to_owned()));
+    let embedder = host.embedder().map(|(model, _)| model.to_owned());
+    let reranker = host.reranker().map(|(model, _)| model.to_owned());
+    let report = tally.report(embedder, reranker);
     if json {
         output::json(&report)?;
     } else {
@@ -109,6 +114,7 @@ pub async fn run(options: Link, config: &Config, json: bool) -> anyhow::Result<E
 struct Tally {
     seen: usize,
     unplanned: usize,
+    unread: usize,
     skipped: Vec<String>,
     /// Microseconds.
     grounded: Vec<u64>,
@@ -140,8 +146,9 @@ impl Tally {
         let request =
             AskRequest { domain: Some(domain.name().clone()), ..AskRequest::new(case.case.question.clone()) };
         let begun = Instant::now();
-        host.context(&request, &Asker::local(Surface::Cli)).await?;
+        let shown = host.context(&request, &Asker::local(Surface::Cli)).await?;
         self.grounded.push(u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));
+        self.unread += usize::from(shown.reranked.is_some_and(|reranked| reranked.degraded.is_some()));
         let mut all = [true; WIDTHS.len()];
         for ((width, linking), all) in WIDTHS.iter().zip(&linked).zip(&mut all) {
             let missing: Vec<&TableRef> =
@@ -163,7 +170,7 @@ impl Tally {
         Ok(())
     }
 
-    fn report(self, embedder: Option<String>) -> Report {
+    fn report(self, embedder: Option<String>, reranker: Option<String>) -> Report {
         let share = |of: &dyn Fn(&str, &str) -> bool| {
             let chosen: Vec<&[bool; WIDTHS.len()]> =
                 self.linked.iter().filter(|(db, set, _)| of(db, set)).map(|(_, _, all)| all).collect();
@@ -193,6 +200,8 @@ impl Tally {
             unplanned: self.unplanned,
             skipped: self.skipped,
             embedder,
+            reranker,
+            unread: self.unread,
             grounding: Grounding::of(self.grounded),
             misses: self.misses,
         }
@@ -255,6 +264,9 @@ fn shown(report: &Report) -> String {
     }
     let embedder = report.embedder.as_deref().unwrap_or("none, keywords alone");
     text.push_str(&format!("\nembedder: {embedder}; {} questions had no plan", report.unplanned));
+    if let Some(reranker) = &report.reranker {
+        text.push_str(&format!("\nreranker: {reranker}; of {} questions not all was read", report.unread));
+    }
     if !report.skipped.is_empty() {
         text.push_str(&format!(
             "\nleft out, a table of the right answer is not here: {}",

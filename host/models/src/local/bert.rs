@@ -4,12 +4,16 @@ use candle_core::{DType, Result, Tensor};
 use candle_nn::{Embedding, LayerNorm, Linear, Module, VarBuilder, embedding, layer_norm, linear, ops};
 use serde::Deserialize;
 
+use super::Batch;
+
 /// What is added to the score of a token that is only there to fill up.
 const NOWHERE: f64 = -1e9;
 
 /// `config.json` of a BERT model.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct BertConfig {
+pub(crate) struct BertConfig {
+    #[serde(default)]
+    pub model_type: Option<String>,
     pub vocab_size: usize,
     pub hidden_size: usize,
     pub num_hidden_layers: usize,
@@ -26,7 +30,7 @@ pub(super) struct BertConfig {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Activation {
+pub(crate) enum Activation {
     #[default]
     Gelu,
     GeluNew,
@@ -42,11 +46,11 @@ const fn tiny() -> f64 {
 }
 
 /// The model.
-pub(super) struct Bert {
+pub(crate) struct Bert {
     words: Embedding,
     positions: Embedding,
-    /// The vector of the first kind of text, the only one there is here.
-    kind: Tensor,
+    /// Of the first and the second text of a pair.
+    kinds: Embedding,
     norm: LayerNorm,
     layers: Vec<Layer>,
 }
@@ -66,7 +70,7 @@ struct Layer {
 
 impl Bert {
     /// Reads the weights, with or without the prefix that some files have.
-    pub(super) fn read(config: &BertConfig, weights: VarBuilder<'_>) -> Result<Self> {
+    pub(crate) fn read(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Self> {
         if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
             candle_core::bail!(
                 "{} numbers cannot be shared by {} heads",
@@ -74,41 +78,45 @@ impl Bert {
                 config.num_attention_heads
             );
         }
-        let weights = if weights.contains_tensor("bert.embeddings.word_embeddings.weight") {
-            weights.pp("bert")
-        } else {
-            weights
-        };
+        let weights = own(weights);
         let from = weights.pp("embeddings");
         let size = config.hidden_size;
-        let kinds = embedding(config.type_vocab_size, size, from.pp("token_type_embeddings"))?;
         let layers = (0..config.num_hidden_layers)
             .map(|number| Layer::read(config, weights.pp("encoder.layer").pp(number)))
             .collect::<Result<_>>()?;
         Ok(Self {
             words: embedding(config.vocab_size, size, from.pp("word_embeddings"))?,
             positions: embedding(config.max_position_embeddings, size, from.pp("position_embeddings"))?,
-            kind: kinds.embeddings().narrow(0, 0, 1)?,
+            kinds: embedding(config.type_vocab_size, size, from.pp("token_type_embeddings"))?,
             norm: layer_norm(size, config.layer_norm_eps, from.pp("LayerNorm"))?,
             layers,
         })
     }
 
-    /// `ids` and `mask` are texts by tokens; the result is texts by tokens by numbers.
-    pub(super) fn forward(&self, ids: &Tensor, mask: &Tensor) -> Result<Tensor> {
-        let (_, length) = ids.dims2()?;
-        let places = Tensor::arange(0u32, u32::try_from(length).unwrap_or(u32::MAX), ids.device())?;
+    /// Texts by tokens by numbers.
+    pub(crate) fn forward(&self, batch: &Batch) -> Result<Tensor> {
+        let (_, length) = batch.ids.dims2()?;
+        let places = Tensor::arange(0u32, u32::try_from(length).unwrap_or(u32::MAX), batch.ids.device())?;
         let mut tokens = self
             .words
-            .forward(ids)?
+            .forward(&batch.ids)?
             .broadcast_add(&self.positions.forward(&places)?)?
-            .broadcast_add(&self.kind)?
+            .add(&self.kinds.forward(&batch.kinds)?)?
             .apply(&self.norm)?;
-        let shade = mask.affine(-NOWHERE, NOWHERE)?.unsqueeze(1)?.unsqueeze(1)?.to_dtype(DType::F32)?;
+        let shade = batch.mask.affine(-NOWHERE, NOWHERE)?.unsqueeze(1)?.unsqueeze(1)?.to_dtype(DType::F32)?;
         for layer in &self.layers {
             tokens = layer.forward(&tokens, &shade)?;
         }
         Ok(tokens)
+    }
+}
+
+/// The weights of the encoder itself: a file of a classifier holds them beside those of its head.
+pub(crate) fn own<'a>(weights: &VarBuilder<'a>) -> VarBuilder<'a> {
+    if weights.contains_tensor("bert.embeddings.word_embeddings.weight") {
+        weights.pp("bert")
+    } else {
+        weights.clone()
     }
 }
 
