@@ -373,11 +373,8 @@ async fn an_empty_result_says_what_was_run_and_no_more() {
     let cases: [(&str, &[&str], &str); 16] = [
         (
             "SELECT id FROM orders WHERE status = 'paid' AND placed_at > '2030-01-01'",
-            &[
-                "orders.status has 'paid'.",
-                "Without the condition on orders.placed_at (2030-01-01) there would be 750 rows.",
-            ],
-            "none then either",
+            &["It was checked that orders.status has 'paid'; the conditions together leave no row."],
+            "ithout the condition",
         ),
         (
             "SELECT id FROM orders WHERE total < 0",
@@ -410,8 +407,7 @@ async fn an_empty_result_says_what_was_run_and_no_more() {
         (
             "SELECT id FROM orders WHERE status IN ('paid', 'DELETED') AND id = 0",
             &[
-                "orders.status has 'paid' and orders.status has 'DELETED'.",
-                "Without the condition on orders.id (0) there would be 1,000 rows.",
+                "orders.status has 'paid' and orders.status has 'DELETED'; the conditions together leave no row.",
             ],
             NESTED,
         ),

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use airlock_types::{Catalogue, ErrorType};
-use pg_query::NodeEnum;
+use airlock_types::Catalogue;
 
 use crate::approved::Approved;
 use crate::edits;
@@ -75,8 +74,7 @@ impl Inner {
             let text = text.clone();
             move || second_opinion::read(&text)
         });
-        let capped = edits::cap(&text, &scan, self.policy.row_cap)
-            .map_err(|refusal| self.only_queries(refusal, &text, &scan))?;
+        let capped = edits::cap(&text, &scan, self.policy.row_cap)?;
         let query = parse::single_query(&capped.tree)?;
         let mut walk = Walk::new(&self.vocabulary, &self.policy.limits, &text, &scan);
         walk.query(query)?;
@@ -84,28 +82,6 @@ impl Inner {
         let facts = walk.finish();
         let limit = capped.limit;
         Ok(Approved { statement: capped.statement, text, facts, cap: self.policy.row_cap, limit })
-    }
-}
-
-impl Inner {
-    /// A text of several statements is out of bounds, unless each of them is a query that would do no more than read: then
-    /// it is a mistake of whoever wrote it, and not an attempt at anything.
-    fn only_queries(&self, refusal: Box<Refusal>, text: &str, scan: &scan::Scan) -> Box<Refusal> {
-        if refusal.code != RejectionCode::SeveralStatements {
-            return refusal;
-        }
-        let Ok(tree) = parse::tree(text, scan) else { return refusal };
-        let reads = |query: Option<&NodeEnum>| {
-            let Some(NodeEnum::SelectStmt(query)) = query else { return false };
-            let mut walk = Walk::new(&self.vocabulary, &self.policy.limits, text, scan);
-            !walk.query(query).is_err_and(|refusal| refusal.code.error_type() == ErrorType::Forbidden)
-        };
-        let mut statements =
-            tree.stmts.iter().map(|raw| raw.stmt.as_ref().and_then(|node| node.node.as_ref()));
-        if !statements.all(reads) {
-            return refusal;
-        }
-        Box::new(Refusal { code: RejectionCode::SeveralQueries, ..*refusal })
     }
 }
 

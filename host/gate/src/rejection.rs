@@ -55,10 +55,8 @@ codes! {
     UnsupportedSyntax, "unsupported-syntax", Unsupported;
     /// A `$1` with nothing to bind.
     StrayParameter, "stray-parameter", StrayParameter;
-    /// More than one statement, and not all of them read.
+    /// More than one statement.
     SeveralStatements, "several-statements", Forbidden;
-    /// More than one query, where one is wanted; each of them only reads.
-    SeveralQueries, "several-queries", Unsupported;
     /// Not a statement that reads.
     NotAQuery, "not-a-query", Forbidden;
     /// A data-modifying statement inside a query.

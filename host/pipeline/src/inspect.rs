@@ -1,9 +1,9 @@
 //! Reading what came back: is an empty result the truth, a value that was spelt another way, or something that PostgreSQL
 //! left out? And are rows chosen by values that the data does not have?
 //!
-//! Two diagnostics at most, never a loop: are the values there that the text looks for, and, when they are or it looks for
-//! none, what is there without one condition, or at all. Zero rows can be a right answer, and retrying until rows appear
-//! would answer another question. An aggregate over nothing (one row of NULL or 0) is the same trap.
+//! One diagnostic, never a loop: are the values there that the text looks for; when it looks for none, what is there without
+//! one condition, or at all. Zero rows can be a right answer, and retrying until rows appear would answer another question.
+//! An aggregate over nothing (one row of NULL or 0) is the same trap.
 
 mod conditions;
 
@@ -14,14 +14,13 @@ use airlock_gate::{Approved, ComparedLiteral, Node};
 use airlock_runtime::contract::repair::ProbeFinding;
 use airlock_runtime::contract::types::Attribute;
 use airlock_types::TableRef;
-use airlock_types::catalogue::TypeFamily;
 use serde_json::Value;
 
 use self::conditions::{compared_with_null, left_out, suspicion};
 use crate::ask::Ask;
 use crate::convert;
 use crate::fault::Fault;
-use crate::spelling::{absent, column, is_about, look_up, missing, suspects};
+use crate::spelling::{absent, are_known, is_about, look_up, missing, suspects};
 use crate::timeline::Doing;
 use crate::took::Took;
 
@@ -62,7 +61,7 @@ impl Looked {
     }
 }
 
-/// Inspects a result. Runs at most two probes, through the gate like everything else.
+/// Inspects a result. Runs at most one probe, through the gate like everything else.
 pub(crate) async fn inspect(
     ask: &mut Ask<'_>,
     approved: &Approved,
@@ -91,6 +90,7 @@ async fn emptied(ask: &mut Ask<'_>, approved: &Approved, result: &ResultSet) -> 
     }
     let suspects = suspects(ask, approved);
     if !suspects.is_empty() {
+        let known = are_known(ask, &suspects);
         if !look_up(ask, &suspects, None).await? {
             return Ok(Inspection::Empty(Looked::nothing_because("failed")));
         }
@@ -106,8 +106,9 @@ async fn emptied(ask: &mut Ask<'_>, approved: &Approved, result: &ResultSet) -> 
             let column = format!("{}.{}", literal.column.table.name, literal.column.column);
             looked.note("held", format!("{column}\t{}", literal.literal));
         }
-        if let Some(first) = unknown.into_iter().next() {
-            looked.finding = Some(first);
+        looked.finding = unknown.into_iter().next();
+        // What was looked up for a text before this one took no query now.
+        if looked.finding.is_some() || !known {
             return Ok(Inspection::Empty(looked));
         }
     }
@@ -223,7 +224,6 @@ fn widened<'a>(
     let mut why = None;
     let mut best: Option<(u8, &ComparedLiteral, String)> = None;
     for literal in literals {
-        let family = column(ask, literal).map_or(TypeFamily::Text, |column| column.family);
         if !ask.domain.may_look_up(&literal.column) {
             why = why.or(Some("withheld"));
             continue;
@@ -232,7 +232,7 @@ fn widened<'a>(
             why = Some("nested");
             continue;
         };
-        let rank = suspicion(&literal.operator, family);
+        let rank = suspicion(&literal.operator);
         if best.as_ref().is_none_or(|(known, ..)| rank < *known) {
             best = Some((rank, literal, wider));
         }

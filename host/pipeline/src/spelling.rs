@@ -104,6 +104,11 @@ fn every_row_has(text: &str, facts: &Facts) -> bool {
         && (facts.functions.is_empty() || count("GROUP") > 0)
 }
 
+/// Whether this ask looked for all these values before.
+pub(crate) fn are_known(ask: &Ask<'_>, suspects: &[&ComparedLiteral]) -> bool {
+    suspects.iter().all(|literal| ask.looked_for.iter().any(|finding| is_about(finding, literal)))
+}
+
 /// Looks for values in their columns, in one query: those that this ask did not look for before. False when it cannot be
 /// done.
 pub(crate) async fn look_up(
@@ -279,7 +284,7 @@ fn texts<'a>(ask: &Ask<'_>, facts: &'a Facts) -> impl Iterator<Item = &'a Compar
     })
 }
 
-pub(crate) fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column> {
+fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column> {
     ask.domain.catalogue().relation(&literal.column.table)?.column(&literal.column.column)
 }
 
