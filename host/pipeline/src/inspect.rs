@@ -14,13 +14,14 @@ use airlock_gate::{Approved, ComparedLiteral, Node};
 use airlock_runtime::contract::repair::ProbeFinding;
 use airlock_runtime::contract::types::Attribute;
 use airlock_types::TableRef;
+use airlock_types::catalogue::TypeFamily;
 use serde_json::Value;
 
 use self::conditions::{compared_with_null, left_out, suspicion};
 use crate::ask::Ask;
 use crate::convert;
 use crate::fault::Fault;
-use crate::spelling::{absent, are_known, is_about, look_up, missing, suspects};
+use crate::spelling::{absent, are_known, column, is_about, look_up, missing, suspects};
 use crate::timeline::Doing;
 use crate::took::Took;
 
@@ -224,6 +225,7 @@ fn widened<'a>(
     let mut why = None;
     let mut best: Option<(u8, &ComparedLiteral, String)> = None;
     for literal in literals {
+        let family = column(ask, literal).map_or(TypeFamily::Text, |column| column.family);
         if !ask.domain.may_look_up(&literal.column) {
             why = why.or(Some("withheld"));
             continue;
@@ -232,7 +234,7 @@ fn widened<'a>(
             why = Some("nested");
             continue;
         };
-        let rank = suspicion(&literal.operator);
+        let rank = suspicion(&literal.operator, family);
         if best.as_ref().is_none_or(|(known, ..)| rank < *known) {
             best = Some((rank, literal, wider));
         }

@@ -106,7 +106,24 @@ fn every_row_has(text: &str, facts: &Facts) -> bool {
 
 /// Whether this ask looked for all these values before.
 pub(crate) fn are_known(ask: &Ask<'_>, suspects: &[&ComparedLiteral]) -> bool {
-    suspects.iter().all(|literal| ask.looked_for.iter().any(|finding| is_about(finding, literal)))
+    suspects.iter().all(|literal| is_known(ask, literal))
+}
+
+/// Whether this ask looked for a value before, or found it as a spelling of another. What the index alone has near another is
+/// not found yet.
+fn is_known(ask: &Ask<'_>, literal: &ComparedLiteral) -> bool {
+    ask.looked_for.iter().any(|finding| {
+        let found = || {
+            finding.spellings.contains(&literal.literal)
+                && folded(&finding.literal) == folded(&literal.literal)
+        };
+        finding.column == convert::column(&literal.column) && (finding.literal == literal.literal || found())
+    })
+}
+
+/// A text without its case and outer spaces, in which spellings of one value agree.
+fn folded(text: &str) -> String {
+    text.trim().to_lowercase()
 }
 
 /// Looks for values in their columns, in one query: those that this ask did not look for before. False when it cannot be
@@ -120,7 +137,7 @@ pub(crate) async fn look_up(
     for literal in suspects {
         let twice =
             |other: &&ComparedLiteral| other.column == literal.column && other.literal == literal.literal;
-        if !ask.looked_for.iter().any(|finding| is_about(finding, literal)) && !unknown.iter().any(twice) {
+        if !is_known(ask, literal) && !unknown.iter().any(twice) {
             unknown.push(literal);
         }
     }
@@ -167,7 +184,6 @@ pub(crate) fn is_about(finding: &ProbeFinding, literal: &ComparedLiteral) -> boo
 
 /// Whether a value that is not there is there in one other spelling that is the same but for case and outer space.
 pub(crate) fn is_certain(finding: &ProbeFinding) -> bool {
-    let folded = |text: &str| text.trim().to_lowercase();
     matches!(finding.spellings.as_slice(), [only] if folded(only) == folded(&finding.literal))
 }
 
@@ -284,7 +300,7 @@ fn texts<'a>(ask: &Ask<'_>, facts: &'a Facts) -> impl Iterator<Item = &'a Compar
     })
 }
 
-fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column> {
+pub(crate) fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<&'a Column> {
     ask.domain.catalogue().relation(&literal.column.table)?.column(&literal.column.column)
 }
 

@@ -3,14 +3,16 @@
 use std::ops::Range;
 
 use airlock_gate::{Node, NodeKind};
+use airlock_types::catalogue::TypeFamily;
 
-/// The order in which conditions are doubted. Texts that are compared for equality are looked up before.
-pub(super) fn suspicion(operator: &str) -> u8 {
+/// The order in which conditions are doubted. Texts that are compared for equality were looked up before, and are there.
+pub(super) fn suspicion(operator: &str, family: TypeFamily) -> u8 {
     match operator.to_ascii_uppercase().as_str() {
         "LIKE" | "ILIKE" => 0,
-        "=" | "IN" => 1,
+        "=" | "IN" if family != TypeFamily::Text => 1,
         "<" | "<=" | ">" | ">=" | "BETWEEN" => 2,
-        _ => 3,
+        "=" | "IN" => 3,
+        _ => 4,
     }
 }
 
@@ -142,7 +144,13 @@ mod tests {
 
     #[test]
     fn conditions_are_doubted_in_their_order() {
-        let order = ["LIKE", "=", ">=", "NOT IN"];
-        assert!(order.map(suspicion).is_sorted_by(|a, b| a < b));
+        let order = [
+            ("LIKE", TypeFamily::Text),
+            ("=", TypeFamily::Number),
+            (">=", TypeFamily::Date),
+            ("IN", TypeFamily::Text),
+            ("NOT IN", TypeFamily::Text),
+        ];
+        assert!(order.map(|(operator, family)| suspicion(operator, family)).is_sorted_by(|a, b| a < b));
     }
 }
