@@ -14,7 +14,7 @@ use crate::near::abbreviates;
 use crate::tokens::{Kind, identifier};
 
 /// Aggregates that a row counts in as often as a join repeats it.
-const SUMS: [&str; 4] = ["sum", "avg", "stddev", "variance"];
+const SUMS: [&str; 5] = ["sum", "avg", "stddev", "variance", "count"];
 /// Words that begin a join, before its JOIN.
 const BEFORE_JOIN: [&str; 4] = ["INNER", "LEFT", "OUTER", "CROSS"];
 
@@ -335,7 +335,42 @@ impl<'r, H: Host> Search<'r, '_, H> {
             open.and_then(|open| open.checked_sub(1)).is_some_and(|name| tokens.is(name, "COALESCE"))
         });
         let doubted = left || coalesced || !nulls.is_empty() || (!one && self.sums_others());
-        (!doubted).then_some("JOIN")
+        if doubted {
+            return None;
+        }
+        // A row whose key is NULL would be gone, unless a condition, or the join that speaks of the table, wants a partner anyway.
+        let stays = one && self.place.before.is_none() && !self.wants_partner() && !self.shows_it_alone();
+        Some(if stays { "LEFT JOIN" } else { "JOIN" })
+    }
+
+    /// Whether a condition on the table must hold of every row, which none without a partner fulfils.
+    fn wants_partner(&self) -> bool {
+        const OTHERWISE: [&str; 4] = ["OR", "NOT", "IS", "CASE"];
+        let tokens = &self.case.tokens;
+        self.block.clause(Clause::Where).is_some_and(|range| {
+            self.wanted.places.iter().any(|place| range.contains(place))
+                && !range.clone().any(|at| tokens.is_any(at, &OTHERWISE))
+        })
+    }
+
+    /// Whether nothing but the table's own columns is selected: of a row without a partner there is nothing to show.
+    fn shows_it_alone(&self) -> bool {
+        let tokens = &self.case.tokens;
+        let Some(range) = self.block.clause(Clause::Select) else { return false };
+        let own = |at: usize| {
+            let column = if self.wanted.qualifier.is_some() { 2 } else { 0 };
+            self.wanted.places.iter().any(|place| *place == at || place + column == at)
+        };
+        let read = |name: &String| {
+            let details = self.relations.iter().filter_map(|relation| relation.detail.as_ref());
+            details.flat_map(|detail| &detail.columns).any(|column| column.name == *name)
+        };
+        let other = |at: usize| {
+            let is_column = tokens.name(at).is_some_and(|name| read(&name));
+            let is_output = at.checked_sub(1).is_some_and(|before| tokens.is(before, "AS"));
+            is_aggregate(tokens, at) || tokens.is_operator(at, "*") || (is_column && !is_output && !own(at))
+        };
+        self.wanted.places.iter().any(|place| range.contains(place)) && !range.clone().any(other)
     }
 
     /// Whether the column that a place speaks of has a value in every row, or is what the join compares.
@@ -347,7 +382,13 @@ impl<'r, H: Host> Search<'r, '_, H> {
         mine.contains(&name) || column.is_some_and(|column| !column.nullable)
     }
 
-    /// Whether columns are summed that are not the table's own.
+    /// Whether the table is spoken of in WHERE alone.
+    fn only_filters(&self) -> bool {
+        let filter = self.block.clause(Clause::Where);
+        filter.is_some_and(|range| self.wanted.places.iter().all(|place| range.contains(place)))
+    }
+
+    /// Whether columns are summed, or rows counted, that are not the table's own.
     fn sums_others(&self) -> bool {
         let tokens = &self.case.tokens;
         let speaks = |range: &Range<usize>| self.wanted.places.iter().any(|place| range.contains(place));
@@ -361,7 +402,12 @@ impl<'r, H: Host> Search<'r, '_, H> {
             let inside = tokens.closing(at + 1).map(|close| at + 2..close);
             is_aggregate(tokens, at)
                 && SUMS.iter().any(|sum| name.starts_with(sum))
-                && inside.is_some_and(|range| !speaks(&range) && range.clone().any(column))
+                && inside.is_some_and(|range| {
+                    // What is shown of the table, or grouped by, says that its rows are meant.
+                    let counts =
+                        name == "count" && !tokens.is(range.start, "DISTINCT") && self.only_filters();
+                    !speaks(&range) && (counts || (name != "count" && range.clone().any(column)))
+                })
         })
     }
 }

@@ -51,13 +51,15 @@ pub fn operator(case: &Case<'_, impl Host>) -> Option<Proposal> {
         "0" => edit(range, "false".into()),
         _ => None,
     };
-    let comparison = ["=", "<>", "!=", "<", ">", "<=", ">="].contains(&symbol);
+    let equality = ["=", "<>", "!="].contains(&symbol);
+    let comparison = equality || ["<", ">", "<=", ">="].contains(&symbol);
     let (edit, change) = match (family(left_type), family(right_type)) {
         (Family::Text, Family::Text) if symbol == "+" => {
             (Edit::replace(case.span(place)?, "||"), "Texts are joined by || now.".to_owned())
         }
-        (Family::Text, Family::Number) if comparison => (as_text(&right)?, cast(tokens, &right, "text")),
-        (Family::Number, Family::Text) if comparison => (as_text(&left)?, cast(tokens, &left, "text")),
+        // As texts, 9 is more than 10.
+        (Family::Text, Family::Number) if equality => (as_text(&right)?, cast(tokens, &right, "text")),
+        (Family::Number, Family::Text) if equality => (as_text(&left)?, cast(tokens, &left, "text")),
         (Family::Truth, Family::Number) if comparison => {
             (truth(&right)?, "The number is now a truth value.".to_owned())
         }
@@ -129,13 +131,24 @@ fn separators(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let place = case.place.filter(|place| tokens.kind(*place) == Some(Kind::Text))?;
     let text = inside(tokens.written(place));
     let number = text.replace(',', "");
-    let numeric =
-        !number.is_empty() && number != text && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    numeric.then(|| case.span(place)).flatten().map(|span| Proposal {
+    in_thousands(text).then(|| case.span(place)).flatten().map(|span| Proposal {
         edits: vec![Edit::replace(span, number.clone())],
         change: format!("'{text}' is now {number}."),
         reason: "A number has no separators between thousands.".into(),
     })
+}
+
+/// Whether commas part the thousands of a number, and nothing else: elsewhere a comma begins its decimals.
+fn in_thousands(text: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, decimals) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
+    let mut groups = whole.split(',');
+    let first = groups.next().is_some_and(|group| digits(group) && group.len() <= 3);
+    let mut rest = groups.peekable();
+    first
+        && rest.peek().is_some()
+        && rest.all(|group| digits(group) && group.len() == 3)
+        && decimals.is_none_or(digits)
 }
 
 /// `COALESCE(amount, 'none')`: with a text among them, all are told as texts.

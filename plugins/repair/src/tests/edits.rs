@@ -497,6 +497,17 @@ fn types_are_cast_where_one_cast_is_meant() {
             Some("SELECT 1 FROM bills WHERE total_amt = 1000.50"),
         ),
         ("type_mismatch", said, "SELECT 1 FROM bills WHERE total_amt = >'none'", None),
+        // A comma that begins decimals.
+        ("type_mismatch", said, "SELECT 1 FROM bills WHERE total_amt = >'1.000,50'", None),
+        ("type_mismatch", said, "SELECT 1 FROM bills WHERE total_amt = >'12,50'", None),
+        ("type_mismatch", said, "SELECT 1 FROM bills WHERE total_amt = >'1234,567'", None),
+        // As texts, 9 is more than 10.
+        (
+            "unknown_function",
+            "operator does not exist: text > integer",
+            "SELECT 1 FROM bills WHERE status >> 5",
+            None,
+        ),
     ]);
 }
 

@@ -260,8 +260,10 @@ fn what_could_mean_something_else_is_left_alone() {
             ("SELECT c.name, coalesce(>v.day, '2026-01-01') FROM customers c", None),
             ("SELECT c.name, >v.day FROM customers c LEFT JOIN bills b ON b.cust_id = c.cust_id", None),
             ("SELECT >c.name FROM bills b RIGHT JOIN products p ON true", None),
-            // A sum would count a bill as often as it has items.
+            // A sum would count a bill as often as it has items, and so would a count.
             ("SELECT sum(b.total_amt) FROM bills b WHERE >bi.qty > 2", None),
+            ("SELECT count(*) FROM bills b WHERE >bi.qty > 2", None),
+            ("SELECT count(b.bill_id) FROM bills b WHERE >bi.qty > 2", None),
         ],
     );
 }
@@ -278,6 +280,53 @@ fn the_table_that_has_a_column_is_joined_where_nothing_read_has_it() {
             ("SELECT >label FROM shipments", None),
             ("SELECT >stars FROM products", None),
             ("SELECT sum(total_amt) FROM bills WHERE >weight = 2", None),
+        ],
+    );
+}
+
+#[test]
+fn what_no_row_is_lost_or_counted_again_by_is_joined() {
+    table_of(
+        "unknown_table",
+        &[
+            // A visit of nobody stays.
+            (
+                "SELECT v.day, >customers.city FROM visits v",
+                Some(
+                    "SELECT v.day, customers.city FROM visits v LEFT JOIN customers ON v.visitor = customers.cust_id",
+                ),
+            ),
+            (
+                "SELECT count(*), count(>customers.city) FROM visits v",
+                Some(
+                    "SELECT count(*), count(customers.city) FROM visits v LEFT JOIN customers ON v.visitor = customers.cust_id",
+                ),
+            ),
+            (
+                "SELECT v.day FROM visits v WHERE >customers.city = 'Pune' OR v.day IS NULL",
+                Some(
+                    "SELECT v.day FROM visits v LEFT JOIN customers ON v.visitor = customers.cust_id WHERE customers.city = 'Pune' OR v.day IS NULL",
+                ),
+            ),
+            // Nobody is asked for.
+            (
+                "SELECT v.day FROM visits v WHERE >customers.city = 'Pune'",
+                Some(
+                    "SELECT v.day FROM visits v JOIN customers ON v.visitor = customers.cust_id WHERE customers.city = 'Pune'",
+                ),
+            ),
+            (
+                "SELECT DISTINCT >customers.city FROM visits v",
+                Some(
+                    "SELECT DISTINCT customers.city FROM visits v JOIN customers ON v.visitor = customers.cust_id",
+                ),
+            ),
+            (
+                "SELECT count(DISTINCT b.bill_id) FROM bills b WHERE >bi.qty > 2",
+                Some(
+                    "SELECT count(DISTINCT b.bill_id) FROM bills b JOIN bill_items AS bi ON b.bill_id = bi.bill_id WHERE bi.qty > 2",
+                ),
+            ),
         ],
     );
 }
