@@ -91,6 +91,10 @@ impl Conversations {
                     tokio::time::sleep(EVERY).await;
                 }
                 Ok(None) => return Err(AskError::UnknownAsk(id)),
+                // A connection that was ended may be made again at once.
+                Err(error) if error.is_passing() && Instant::now() < until => {
+                    tokio::time::sleep(EVERY).await;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "a conversation could not be looked up");
                     return Err(AskError::ConversationsAway);
@@ -177,7 +181,7 @@ async fn write(ops: Ops, mut work: mpsc::Receiver<Work>) {
 /// Keeps asks at once. One that the store will never take does not keep the others out.
 async fn keep(ops: &Ops, turns: Vec<NewTurn>) {
     let (Some(first), several) = (turns.first(), turns.len() > 1) else { return };
-    let why = match tokio::time::timeout(DEADLINE, ops.add_turns(&turns)).await {
+    let why = match tokio::time::timeout(DEADLINE, add(ops, &turns)).await {
         Ok(Ok(())) => return,
         Ok(Err(error)) if several && !error.is_passing() => {
             for turn in turns {
@@ -190,6 +194,17 @@ async fn keep(ops: &Ops, turns: Vec<NewTurn>) {
     };
     let asks = turns.len();
     tracing::warn!(ask = %first.turn.ask, asks, why, "asks can be followed here alone: they were not kept");
+}
+
+/// Adds asks as soon as the store takes them: a connection that was ended is made again.
+async fn add(ops: &Ops, turns: &[NewTurn]) -> Result<(), StoreError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match ops.add_turns(turns).await {
+            Err(error) if error.is_passing() && Instant::now() < until => tokio::time::sleep(EVERY).await,
+            ended => return ended,
+        }
+    }
 }
 
 impl crate::host::Host {
