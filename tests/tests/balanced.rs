@@ -222,6 +222,28 @@ async fn it_does_not_matter_which_host_a_request_comes_to() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_is_kept_although_the_connections_of_the_store_are_ended_meanwhile() {
+    let airlock = Airlock::demo().await;
+    let hosts = [Host::over(&airlock, "one", |_| {}), Host::over(&airlock, "two", |_| {})];
+    let [one, two] = [&hosts[0], &hosts[1]].map(|host| Client::of(&host.url));
+    let postgres = PrivatePostgres::join(airlock.data.path()).await.unwrap();
+    let admin = postgres.connect("airlock").await.unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    for round in 0..30 {
+        let (status, first) =
+            one.ask(&json!({"question": "How many bills were there in January 2026?", "now": NOW})).await;
+        assert_eq!((status, first["outcome"].as_str()), (200, Some("answered")), "{first}");
+        // At another moment of the way into the store each time.
+        tokio::time::sleep(Duration::from_millis(round % 6)).await;
+        admin.execute(end, &[]).await.unwrap();
+        let next = json!({"question": "And in February 2026?", "now": NOW, "follow_up_of": first["ask_id"]});
+        let (status, second) = two.ask(&next).await;
+        assert_eq!((status, second["outcome"].as_str()), (200, Some("answered")), "{round}: {second}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_dies_takes_along_what_was_under_way_at_it_and_nothing_else() {
     let airlock = Airlock::demo().await;
     let (balancer, mut hosts) = balanced(&airlock).await;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use airlock_tests::laboratory::{Laboratory, Place, Served};
+use airlock_tests::laboratory::{Laboratory, Place, Served, drafted};
 use airlock_tests::{Said, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -79,19 +79,8 @@ async fn every_value_that_the_data_spells_otherwise_is_put_right_or_told() {
         ("SELECT count(*) AS n FROM orders WHERE status <> 'refunded'", None, json!([1000]), None),
         ("SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'DELETED')", None, json!([1000]), None),
     ];
-    let question = |at: usize| format!("How many orders are there in case number {}?", 100 + at);
-    let replies: Vec<(String, &str)> = (0..).map(question).zip(cases.iter().map(|case| case.0)).collect();
-    let model = ScriptedModel::start(move |prompt| {
-        let reply = replies.iter().find(|(question, _)| prompt.contains(question));
-        reply.map_or(Said::Status(400), |(_, reply)| Said::from(*reply))
-    })
-    .await;
-    let laboratory = Laboratory::start(5_000).await;
-    let domain = laboratory.make(&PLACE).await;
-    let served = Served::start(&laboratory.config(), &model).await;
-    for (at, (sql, rewritten, row, warned)) in cases.iter().enumerate() {
-        let (_, answer) = served.ask(&domain, &question(at)).await;
-        assert_eq!(answer["outcome"], "answered", "{sql}: {answer}");
+    let answers = drafted(&PLACE, "How many orders are there", cases.iter().map(|case| case.0)).await;
+    for ((sql, rewritten, row, warned), answer) in cases.iter().zip(answers) {
         assert_eq!(
             (&answer["sql"], &answer["rows"]),
             (&json!(rewritten.unwrap_or(sql)), &json!([row])),

@@ -5,6 +5,22 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
 use thiserror::Error;
 
+/// The months by their English names, in their order.
+pub const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
 /// `now` in a domain's time zone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clock {

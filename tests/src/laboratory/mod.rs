@@ -17,7 +17,7 @@ use crate::{find, target};
 pub use judge::{Judge, Judged};
 pub use knowledge::{Parts, Roles, store_at};
 pub use pressure::{Peak, Pressure};
-pub use served::Served;
+pub use served::{Served, drafted};
 
 /// The one role that reads every database of a laboratory.
 const READER: &str = "airlock_reader";

@@ -7,7 +7,34 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::{PATIENCE, ScriptedModel, under_test};
+use super::{Laboratory, Place};
+use crate::{PATIENCE, Said, ScriptedModel, under_test};
+
+/// What becomes of texts that a model writes over a place, each for a question of its own that begins so.
+pub async fn drafted(
+    place: &Place<'_>,
+    asked: &str,
+    texts: impl Iterator<Item = &'static str>,
+) -> Vec<Value> {
+    let question = |at: usize| format!("{asked} in case number {}?", 100 + at);
+    let replies: Vec<(String, &str)> = (0..).map(question).zip(texts).collect();
+    let said = replies.clone();
+    let model = ScriptedModel::start(move |prompt| {
+        let reply = said.iter().find(|(question, _)| prompt.contains(question));
+        reply.map_or(Said::Status(400), |(_, reply)| Said::from(*reply))
+    })
+    .await;
+    let laboratory = Laboratory::start(5_000).await;
+    let domain = laboratory.make(place).await;
+    let served = Served::start(&laboratory.config(), &model).await;
+    let mut answers = Vec::new();
+    for (question, text) in &replies {
+        let (_, answer) = served.ask(&domain, question).await;
+        assert_eq!(answer["outcome"], "answered", "{text}: {answer}");
+        answers.push(answer);
+    }
+    answers
+}
 
 /// A running server. It ends with this.
 pub struct Served {

@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use airlock_types::clock::MONTHS;
 use pg_query::NodeEnum;
 use pg_query::protobuf::{
     AConst, AExpr, AExprKind, FuncCall, SqlValueFunctionOp, TypeCast, TypeName, a_const,
@@ -299,20 +300,6 @@ fn day_in_words(text: &str) -> Option<Option<Day>> {
 }
 
 fn month_of(word: &str) -> Option<i64> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     let at = MONTHS.iter().position(|month| begins(month, word))?;
     i64::try_from(at + 1).ok()
 }

@@ -2,6 +2,7 @@
 //! apart, for a person to look at.
 
 use airlock_database::ResultSet;
+use airlock_types::clock::MONTHS;
 use serde_json::Value;
 
 use super::compare::{Comparison, compare};
@@ -65,20 +66,6 @@ fn is_month(text: &str) -> bool {
     text.split_once('-').is_some_and(|(year, month)| digits(year, 4) && digits(month, 2))
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 const DAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /// The number of a month or weekday that is named, by its full name or its first three letters.
