@@ -40,7 +40,7 @@ pub(crate) enum Inspection {
     Lossy(Looked),
 }
 
-/// What was looked at because a result says nothing, and why no more was. Nothing of it was not run.
+/// What was looked at because a result says nothing, and why no more was. It holds only what was run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Looked {
     /// A value that is not there, or what there is without a condition.
