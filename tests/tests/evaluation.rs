@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use airlock_tests::corpus::Corpus;
-use airlock_tests::{Airlock, NOW, PATIENCE, Said, ScriptedModel, corpora, eventually, under_test};
+use airlock_tests::{Airlock, NOW, PATIENCE, Said, ScriptedModel, corpora, eventually, signal, under_test};
 use serde_json::{Value, json};
 
 /// An evaluator beside a demo, with a folder of its own.
@@ -346,6 +346,30 @@ async fn what_repair_heals_is_counted_and_a_recording_replays_it_for_nothing() {
     let key = why.split(' ').find_map(|word| word.trim_end_matches(';').strip_suffix(".json"));
     assert!(key.is_some_and(|key| key.len() == 64), "{why}");
     assert!(missed["verdict"] == "infrastructure", "{missed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_stopped_before_its_first_question_says_so_and_leaves_no_folder() {
+    let airlock = Airlock::demo().await;
+    let evaluator = Evaluator::new(&airlock);
+    // Slow enough that the signal comes while the right answer is tried.
+    let gold = "SELECT count(*) FROM bill_items a CROSS JOIN bill_items b CROSS JOIN bill_items c";
+    let line = json!({"id": "slow", "question": "How many threes of items are there?", "gold_sql": gold});
+    let questions = evaluator.questions(&[line]);
+    let (questions, out) = (questions.to_string_lossy(), evaluator.out());
+    let out = out.to_string_lossy();
+    let arguments = ["run", "--questions", &questions, "--domain", "hardware-shop", "--out", &out];
+    let child =
+        evaluator.command(&arguments, None).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    eventually("the right answer is tried", async || {
+        (!airlock.reading().is_empty()).then_some(()).ok_or("nothing runs")
+    })
+    .await;
+    signal(child.id(), "TERM");
+    let (code, said, errors) = said(&child.wait_with_output().unwrap());
+    assert_eq!(code, Some(3), "{said} {errors}");
+    assert!(errors.contains("before a question was asked"), "{said} {errors}");
+    assert_eq!(evaluator.runs(), Vec::<PathBuf>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -64,7 +64,13 @@ fn read_case(node: Node, findings: &Findings) -> Option<EvaluationCase> {
     };
     let accepted_sql = line.texts_as_written("accepted_sql", limits::SQL, limits::ACCEPTED);
     let check_sql = line.text_if_any("check_sql", limits::SQL);
-    let ordered = line.flag("order_matters").or(line.flag("ordered")).unwrap_or_default();
+    let ordered = match (line.flag("order_matters"), line.flag("ordered")) {
+        (Some(matters), Some(_)) => {
+            line.report(&line.spot, "both `order_matters` and `ordered`", "keep one of them");
+            matters
+        }
+        (matters, ordered) => matters.or(ordered).unwrap_or_default(),
+    };
     let now = line.text_if_any("now", limits::NAME);
     if let Some(now) = &now
         && let Err(error) = Clock::parse_now(&now.value, "UTC")
@@ -177,6 +183,10 @@ mod tests {
             (
                 r#"{"id":"a","question":"Why?","sql":"SELECT 1","gold_sql":"SELECT 2"}"#,
                 "both `gold_sql` and `sql`; keep one of them",
+            ),
+            (
+                r#"{"id":"a","question":"Why?","sql":"SELECT 1","order_matters":true,"ordered":false}"#,
+                "both `order_matters` and `ordered`; keep one of them",
             ),
             (
                 r#"{"id":"a","question":"Why?"}"#,

@@ -8,6 +8,7 @@ use super::progress::Bar;
 use super::{failure, show};
 use crate::boot;
 use crate::cli::Regrade;
+use crate::commands::serve::signal;
 use crate::config::Config;
 use crate::exit::Exit;
 
@@ -21,7 +22,10 @@ pub async fn run(options: Regrade, config: &Config, json: bool) -> anyhow::Resul
     let beside = options.run.parent().unwrap_or(Path::new(".")).to_owned();
     let out = options.out.unwrap_or(beside);
     let mut bar = Bar::new(before.manifest().questions.count, "grading");
-    let folder = regrade(&host, &before, &out, |step| bar.step(&step)).await.map_err(failure)?;
+    let folder = tokio::select! {
+        graded = regrade(&host, &before, &out, |step| bar.step(&step)) => graded.map_err(failure)?,
+        () = signal() => anyhow::bail!("stopped by a signal: the new folder has a part of the run, grade it again"),
+    };
     bar.done();
     show(&folder, json)
 }

@@ -46,18 +46,25 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
     let given = Given::of(&options)?;
     // Each case's verdict is a score on its trace.
     let telemetry = Telemetry::begin(&config)?;
-    let host = telemetry.trace(boot::host(&config).await?);
-    for domain in given.wanted.map.values() {
-        host.domain(Some(domain)).map_err(|error| usage(format!("--map: {error}")))?;
-    }
-    host.embed_domains().await;
-    let hash = configuration(&config);
-    let (mut folder, questions) = match &options.resume {
-        Some(path) => go_on(&host, path, hash).await.map_err(failure)?,
-        None => {
-            let out = options.out.as_ref().unwrap_or(&config.evaluations);
-            fresh(out, given, &host, hash).await?
+    let opened = async {
+        let host = telemetry.trace(boot::host(&config).await?);
+        for domain in given.wanted.map.values() {
+            host.domain(Some(domain)).map_err(|error| usage(format!("--map: {error}")))?;
         }
+        host.embed_domains().await;
+        let hash = configuration(&config);
+        let (folder, questions) = match &options.resume {
+            Some(path) => go_on(&host, path, hash).await.map_err(failure)?,
+            None => {
+                let out = options.out.as_ref().unwrap_or(&config.evaluations);
+                fresh(out, given, &host, hash).await?
+            }
+        };
+        anyhow::Ok((host, folder, questions))
+    };
+    let (host, mut folder, questions) = tokio::select! {
+        opened = opened => opened?,
+        () = signal() => anyhow::bail!("stopped by a signal before a question was asked: run it again"),
     };
     if let Some(record) = &options.record {
         recording::keep(record, &folder.manifest().now)?;
