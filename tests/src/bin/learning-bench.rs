@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use airlock_evaluation::Paired;
 use airlock_knowledge::pack::{EvaluationCase, GoldenOutcome, LessonKind, read_evaluation};
-use airlock_knowledge::promotion::Ruled;
+use airlock_knowledge::promotion::{Ruled, Verdict as Outcome};
 use airlock_knowledge::store::{
     Candidate, CandidateState, Content, Decision, ExampleContent, Filter, Ingested, Kind, LessonContent,
     Mode, NewCandidate, Origin, Store,
@@ -261,8 +261,13 @@ impl Bench {
             let options = GateOptions::new("bench");
             let (promote, mode) = (store.promote(), GateMode::Replay);
             let told = |candidate: &Candidate, ruled: &Ruled| {
-                if let Content::Lesson(lesson) = &candidate.content {
-                    eprintln!("{} {}: {}", candidate.domain, ruled.why, lesson.text);
+                let (domain, why) = (&candidate.domain, &ruled.why);
+                match &candidate.content {
+                    Content::Lesson(lesson) => eprintln!("{domain} {why}: {}", lesson.text),
+                    Content::Example(example) if ruled.verdict == Outcome::Promote => {
+                        eprintln!("{domain} {why}: {} {}", example.question, example.sql);
+                    }
+                    Content::Example(_) | Content::Golden(_) => {}
                 }
             };
             let report = host.promotion_pass(&promote, Some(domain), mode, &options, told).await.unwrap();
@@ -300,11 +305,13 @@ impl Bench {
 fn bad(at: usize, case: &EvaluationCase, others: &[&&EvaluationCase]) -> Content {
     let question = case.case.question.as_str().to_owned();
     let sql = case.case.sql.as_ref().unwrap().value.clone();
-    let same = others
-        .iter()
-        .filter(|other| other.db.as_ref().map(|db| &db.value) == case.db.as_ref().map(|db| &db.value));
-    let same: Vec<_> = same.collect();
-    let other = same[(at * 7 + 3) % same.len()].case.sql.as_ref().unwrap().value.clone();
+    // The same asked of another value is no other question: its SQL would be right.
+    let asks = |case: &EvaluationCase| case.case.id.value.split('~').next().unwrap_or_default().to_owned();
+    let db = |case: &EvaluationCase| case.db.as_ref().map(|db| db.value.clone());
+    let others: Vec<_> =
+        others.iter().filter(|other| db(other) == db(case) && asks(other) != asks(case)).collect();
+    let other = others.get((at * 7 + 3) % others.len().max(1));
+    let other = other.map_or("SELECT 1 AS one", |other| other.case.sql.as_ref().unwrap().value.as_str());
     let example = |question: String, sql: String| ExampleContent { question, sql, scope: Vec::new() }.into();
     let lesson = |text: String| {
         let (kind, trigger) = (LessonKind::WORDS[at % LessonKind::WORDS.len()].1, question.clone());

@@ -144,8 +144,9 @@ pub struct Gate<'a> {
 }
 
 impl Gate<'_> {
-    /// Rules on a candidate. Nothing is written.
-    pub async fn rule(&self, candidate: &Candidate) -> Ruled {
+    /// Rules on a candidate. Nothing is written. What is disputed came from an ask whose answer somebody called wrong: a
+    /// person alone decides on it.
+    pub async fn rule(&self, candidate: &Candidate, disputed: bool) -> Ruled {
         let Candidate { content, origin, evidence, .. } = candidate;
         if let Err(Unshaped(why)) = well_shaped(content, *origin, evidence, self.sql, self.catalogue) {
             return Ruled::by_gate(Verdict::Reject, "shape", why);
@@ -172,12 +173,16 @@ impl Gate<'_> {
                 ..Ruled::by_gate(verdict, "near", why)
             };
         }
-        self.decision(candidate).await
+        self.decision(candidate, disputed).await
     }
 
-    async fn decision(&self, candidate: &Candidate) -> Ruled {
+    async fn decision(&self, candidate: &Candidate, disputed: bool) -> Ruled {
         let waits = candidate.state == CandidateState::NeedsEvidence;
         match &self.decider {
+            Decider::Model(_) | Decider::Replay(_) | Decider::Auto if disputed => {
+                let why = "the answer that it was taken from was called wrong: a person decides";
+                Ruled::new(Verdict::Skip, Mode::Gate, why, Value::Null)
+            }
             Decider::Nobody => Ruled::new(Verdict::Skip, Mode::Gate, "no mode was given", Value::Null),
             Decider::Model(_) | Decider::Auto if waits => {
                 let why = "it needs evidence: a replay or a person can give it";

@@ -4,7 +4,9 @@ use airlock_types::DomainName;
 use serde::Serialize;
 
 use super::{Decider, Gate, Ruled, Verdict};
-use crate::store::{Candidate, CandidateState, Decided, Decision, Filter, ItemId, Kind, Promote, StoreError};
+use crate::store::{
+    Candidate, CandidateState, Decided, Decision, Filter, ItemId, Kind, Pass, Promote, StoreError,
+};
 
 /// Candidates read at once.
 const PAGE: i64 = 200;
@@ -50,6 +52,19 @@ pub async fn run(
     mut told: impl FnMut(&Candidate, &Ruled),
 ) -> Result<PassSummary, StoreError> {
     let held = promote.pass().await?;
+    let passed = through(promote, domain, gate, options, &held, &mut told).await;
+    held.end().await;
+    passed
+}
+
+async fn through(
+    promote: &Promote,
+    domain: &DomainName,
+    gate: &mut Gate<'_>,
+    options: &PassOptions,
+    held: &Pass,
+    told: &mut impl FnMut(&Candidate, &Ruled),
+) -> Result<PassSummary, StoreError> {
     let mut summary = PassSummary::default();
     for state in [CandidateState::Proposed, CandidateState::NeedsEvidence] {
         let mut after: Option<ItemId> = None;
@@ -59,6 +74,7 @@ pub async fn run(
             let page = promote.candidates(&filter).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.id);
+            let disputed = promote.disputed(&page).await?;
             // A golden case grades the others: a person alone promotes one.
             for candidate in page.iter().filter(|candidate| candidate.kind != Kind::Golden) {
                 if summary.candidates >= options.limit {
@@ -68,7 +84,7 @@ pub async fn run(
                     let reason = "the connection that holds the pass was lost: begin again".to_owned();
                     return Err(StoreError::Away { duty: crate::store::Duty::Promote, reason });
                 }
-                let ruled = gate.rule(candidate).await;
+                let ruled = gate.rule(candidate, disputed.contains(&candidate.id)).await;
                 told(candidate, &ruled);
                 one(promote, gate, candidate, &ruled, options, &mut summary).await?;
             }

@@ -78,6 +78,16 @@ fn flip(with: Grade) -> Replayed {
 }
 
 async fn ruled(rules: &Rules, decider: Decider<'_>, curated: Vec<Content>, new: &Candidate) -> Ruled {
+    ruled_when(false, rules, decider, curated, new).await
+}
+
+async fn ruled_when(
+    disputed: bool,
+    rules: &Rules,
+    decider: Decider<'_>,
+    curated: Vec<Content>,
+    new: &Candidate,
+) -> Ruled {
     let sql = |text: &str| match text.contains("secret") {
         true => Err("unknown table".to_owned()),
         false => Ok(()),
@@ -86,7 +96,7 @@ async fn ruled(rules: &Rules, decider: Decider<'_>, curated: Vec<Content>, new: 
     let near = Nearness::new(curated, None).await;
     let catalogue = Catalogue::default();
     let gate = Gate { sql: &sql, catalogue: &catalogue, veto: rules, near, threshold: THRESHOLD, decider };
-    gate.rule(new).await
+    gate.rule(new, disputed).await
 }
 
 #[tokio::test]
@@ -117,6 +127,20 @@ async fn the_order_holds_and_nothing_is_promoted_by_accident() {
         let person = Person1(says);
         assert_eq!(ruled(&silent, Decider::Person(&person), vec![], &new).await.verdict, want);
     }
+}
+
+#[tokio::test]
+async fn what_came_of_an_answer_that_was_called_wrong_waits_for_a_person() {
+    let (silent, new) = (Rules(Ok(None)), candidate(lesson("Revenue is net."), CandidateState::Proposed));
+    let (replay, model) = (Table(Ok(flip(Grade::Right)), Mutex::new(0)), Says(Ok("PROMOTE".to_owned())));
+    for decider in [Decider::Replay(&replay), Decider::Model(&model), Decider::Auto] {
+        let got = ruled_when(true, &silent, decider, vec![], &new).await;
+        assert!(got.verdict == Verdict::Skip && got.why.contains("called wrong"), "{got:?}");
+    }
+    assert_eq!(*replay.1.lock().unwrap(), 0);
+    let person = Person1(Some(true));
+    let got = ruled_when(true, &silent, Decider::Person(&person), vec![], &new).await;
+    assert_eq!(got.verdict, Verdict::Promote);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 //! the item is there with the hash it was indexed with, so an old index can miss and never bring back what was taken out
 //! of service or changed.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -221,9 +222,9 @@ impl Index {
             .collect();
         let mut lessons: Vec<Doc<Lesson>> =
             pack.lessons.iter().map(|lesson| Doc { thing: Arc::new(lesson.clone()), item: None }).collect();
-        // By identity, which is by time: the order is the same on every host.
+        // The newest first: of what is equally near, what was decided on last counts. The same on every host.
         let mut sorted: Vec<&Arc<Curation>> = items.values().collect();
-        sorted.sort_by_key(|item| item.id);
+        sorted.sort_by_key(|item| Reverse((item.changed_at, item.id)));
         for item in sorted {
             let mark = Some((item.id, item.hash));
             if !admit(&item.content) {
@@ -298,6 +299,29 @@ mod tests {
     }
 
     #[test]
+    fn of_equally_near_examples_the_one_decided_on_last_comes_first_tried_or_in_service() {
+        let pack = Curated::default();
+        let (old, tried) = (ItemId::now(), ItemId::now());
+        // A candidate is older than what was curated after it was handed in.
+        let (tried, old) = if tried < old { (tried, old) } else { (old, tried) };
+        let first =
+            Learned::new(1, vec![item(old, "Overdue invoices", CurationState::Active)], &pack, |_| true);
+        let content: Content = ExampleContent {
+            question: "overdue invoices".to_owned(),
+            sql: "SELECT 2".to_owned(),
+            scope: Vec::new(),
+        }
+        .into();
+        let supposed = first.supposing((tried, &"shop".parse().unwrap(), &content), &pack, |_| true);
+        assert_eq!(questions(&supposed), ["overdue invoices", "Overdue invoices"]);
+        let later = jiff::Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_secs(1);
+        let promoted =
+            Curation { changed_at: later, ..item(ItemId::now(), "overdue invoices", CurationState::Active) };
+        let served = first.updated(2, &[promoted.id].into(), vec![promoted]).reindexed(&pack, |_| true);
+        assert_eq!(questions(&served), questions(&supposed));
+    }
+
+    #[test]
     fn vectors_find_what_no_word_does_and_count_under_their_own_index_alone() {
         let pack = Curated::default();
         let (one, two) = (ItemId::now(), ItemId::now());
@@ -307,7 +331,9 @@ mod tests {
         ];
         let learned = Learned::new(1, items, &pack, |_| true);
         assert_eq!(learned.texts().len(), 2);
-        let vectors = Vectors::new("m", &learned.texts(), &[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
+        let texts = learned.texts();
+        let of = |text: &Text| if text.text.contains("invoices") { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
+        let vectors = Vectors::new("m", &texts, &texts.iter().map(of).collect::<Vec<_>>()).unwrap();
         let made = learned.embedded(vectors);
         let near = |learned: &Learned| -> Vec<String> {
             let nearby =

@@ -5,6 +5,7 @@
 //! other. Who loses the connection at the commit looks again: the decision was made wholly or not at all.
 
 mod decide;
+mod disputed;
 mod fared;
 mod list;
 mod vectors;
@@ -167,7 +168,7 @@ impl Curation {
     /// What would be in service if a content were curated; no row is behind it.
     #[must_use]
     pub fn supposed(id: ItemId, domain: &DomainName, content: &Content) -> Self {
-        let now = jiff::Timestamp::UNIX_EPOCH;
+        let now = jiff::Timestamp::now();
         Self {
             id,
             domain: domain.clone(),
@@ -217,6 +218,7 @@ const WRITERS: &str = "SELECT pg_advisory_xact_lock(7302, 0)";
 const SCHEDULE: &str = "SELECT pg_try_advisory_lock(7304, 0)";
 /// One pass at a time, in the whole store.
 const PASS: &str = "SELECT pg_try_advisory_lock(7303, 0)";
+const PASS_ENDS: &str = "SELECT pg_advisory_unlock(7303, 0)";
 
 /// Reads candidates, decides on them, writes what is curated.
 #[derive(Clone)]
@@ -239,6 +241,12 @@ impl Pass {
     #[must_use]
     pub fn is_held(&self) -> bool {
         !self.line.client.is_closed()
+    }
+
+    /// Lets others begin at once: a connection that is only dropped ends a moment later.
+    pub async fn end(self) {
+        // A connection that was lost holds nothing any more.
+        let _ = self.line.client.query_one(PASS_ENDS, &[]).await;
     }
 }
 

@@ -3,8 +3,11 @@
 use airlock_knowledge::promotion::pass::{self, PassOptions, PassSummary};
 use airlock_knowledge::promotion::{Answering, Decider, Gate, Known, Nearness, THRESHOLD, Veto};
 use airlock_knowledge::store::{
-    CandidateState, Content, Decision, ItemId, Mode, NewCandidate, Origin, Promote, Store, StoreError,
+    CandidateState, Content, Decision, Feedback, FeedbackVerdict, ItemId, Mode, NewCandidate, Origin,
+    Promote, Store, StoreError,
 };
+use airlock_types::AskId;
+use serde_json::json;
 
 use crate::harness::{Place, eventually, example, lesson, promoted, shop};
 
@@ -73,6 +76,58 @@ async fn a_pass_writes_each_ruling_once_and_a_dry_run_none() {
     // What is left is left again; what was decided on is not looked at.
     let rest = PassSummary { candidates: 2, skipped: 2, ..PassSummary::default() };
     assert_eq!(ruled(&promote, &known, false).await.unwrap(), rest);
+}
+
+#[tokio::test]
+async fn what_an_ask_taught_by_itself_waits_for_a_person_once_its_answer_is_called_wrong() {
+    use FeedbackVerdict::{Corrected, Right, Wrong};
+    let (_place, store) = Place::whole().await;
+    let taken = async |origin, ask: AskId, verdict: Option<&str>| {
+        let mut evidence = json!({"ask": ask.to_string(), "rows": 1, "positive": ["it ran"]});
+        evidence["verdict"] = json!(verdict);
+        if verdict.is_none() {
+            evidence.as_object_mut().unwrap().remove("verdict");
+        }
+        let text = format!("The word {} asks for nothing.", ItemId::now());
+        let new = NewCandidate::new(shop(), lesson(&text), origin, "an ask");
+        store.distill().ingest(&NewCandidate { evidence, ..new.clone() }).await.unwrap();
+        new.id
+    };
+    // What was said of each ask, one after the other; what the candidate came by; whether rules promote it.
+    let cases: [(&[FeedbackVerdict], Origin, Option<&str>, bool); 7] = [
+        (&[], Origin::Agent, None, true),
+        (&[Right], Origin::Agent, None, true),
+        (&[Wrong], Origin::Agent, None, false),
+        (&[Corrected], Origin::Distilled, None, false),
+        (&[Wrong, Right], Origin::Agent, None, true),
+        (&[Right, Wrong], Origin::Distilled, None, false),
+        // What the correction itself says rests on somebody's word.
+        (&[Corrected], Origin::Distilled, Some("corrected"), true),
+    ];
+    let mut ids = Vec::new();
+    for (said, origin, verdict, _) in &cases {
+        let ask = AskId::now();
+        for verdict in *said {
+            let (domain, surface) = (&shop(), "cli");
+            let (corrected_sql, note, who, verdict) = (None, None, None, *verdict);
+            let said = Feedback { domain, ask, verdict, corrected_sql, note, who, surface };
+            store.log().feedback(&said).await.unwrap();
+        }
+        ids.push(taken(*origin, ask, *verdict).await);
+    }
+    ruled(&store.promote(), &[], false).await.unwrap();
+    for (id, case) in ids.iter().zip(&cases) {
+        let state = store.promote().candidate(&shop(), *id).await.unwrap().state;
+        assert_eq!(state == CandidateState::Promoted, case.3, "{case:?}");
+    }
+}
+
+#[tokio::test]
+async fn passes_follow_each_other_at_once() {
+    let (_place, store) = Place::whole().await;
+    for _ in 0..20 {
+        ruled(&store.promote(), &[], false).await.unwrap();
+    }
 }
 
 #[tokio::test]
