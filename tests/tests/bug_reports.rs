@@ -226,7 +226,7 @@ async fn the_statement_of_a_reply_runs_and_prose_never_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_postgresql_leaves_out_in_silence_is_put_back_or_told() {
     // What a model wrote, what was answered with (the same, where nothing is said), the row, and what is warned of.
-    let cases: [(&str, Option<&str>, Value, Option<&str>); 18] = [
+    let cases: [(&str, Option<&str>, Value, Option<&str>); 23] = [
         (
             "SELECT count(*) FILTER (WHERE status = 'DELETED') / count(*) AS share FROM orders",
             Some(
@@ -316,6 +316,37 @@ async fn what_postgresql_leaves_out_in_silence_is_put_back_or_told() {
             json!([24]),
             Some("public.visits.seen_at"),
         ),
+        // Under NOT, in a CASE, in a range, and where the day is to be left out.
+        (
+            "SELECT count(*) AS n FROM visits WHERE NOT (seen_at > '2026-01-01')",
+            Some("SELECT count(*) AS n FROM visits WHERE NOT (seen_at >= '2026-01-02')"),
+            json!([24]),
+            None,
+        ),
+        (
+            "SELECT count(CASE WHEN seen_at = '2026-01-02' THEN 1 END) AS a, count(*) AS n FROM visits",
+            None,
+            json!([0, 48]),
+            Some("is compared with the first moment of a day"),
+        ),
+        (
+            "SELECT count(CASE seen_at WHEN '2026-01-02' THEN 1 END) AS a, count(*) AS n FROM visits",
+            None,
+            json!([0, 48]),
+            Some("is compared with the first moment of a day"),
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at <@ tsrange('2026-01-01', '2026-01-02', '[]')",
+            None,
+            json!([24]),
+            Some("ends at the first moment of its last day"),
+        ),
+        (
+            "SELECT count(*) AS n FROM visits WHERE seen_at <> '2026-01-02'",
+            None,
+            json!([48]),
+            Some("only the first moment is left out"),
+        ),
         // A range that says that it is empty is meant, and so is one without an end.
         (
             "SELECT count(*) AS n FROM visits WHERE seen_at > '2026-01-02' AND seen_at <= '2026-01-02'",
@@ -360,7 +391,7 @@ async fn an_empty_result_says_what_was_run_and_no_more() {
     const ROWS: &str = "orders has rows; what the query asks of them leaves none.";
     const NESTED: &str = "No condition could be left out";
     // What a model wrote; what is said; what would be untrue.
-    let cases: [(&str, &[&str], &str); 16] = [
+    let cases: [(&str, &[&str], &str); 22] = [
         (
             "SELECT id FROM orders WHERE status = 'paid' AND placed_at > '2030-01-01'",
             &["It was checked that orders.status has 'paid'; the conditions together leave no row."],
@@ -424,6 +455,33 @@ async fn an_empty_result_says_what_was_run_and_no_more() {
             "there would be",
         ),
         ("SELECT id FROM orders WHERE status = 'lost'", &["orders.status has no value like 'lost'"], ROWS),
+        (
+            "SELECT o.id FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.status = 'lost' AND c.country = 'XX'",
+            &["orders.status has no value like 'lost'", "The same holds of 'XX' in customers.country."],
+            ROWS,
+        ),
+        // What may leave none behind the conditions.
+        ("SELECT id FROM orders LIMIT 0", &["The query asks for no row at all (LIMIT 0)."], "It was checked"),
+        (
+            "SELECT id FROM orders ORDER BY id OFFSET 5000",
+            &["Without OFFSET 5000 there would be 1,000 rows."],
+            "It was",
+        ),
+        (
+            "SELECT status, count(*) AS n FROM orders WHERE id > 4 GROUP BY status HAVING count(*) > 5000",
+            &["Without HAVING count(*) > 5000 there would be 2 rows."],
+            "It was",
+        ),
+        (
+            "SELECT id FROM orders WHERE status = 'paid' ORDER BY id OFFSET 5000",
+            &["orders.status has 'paid'. It was not checked without OFFSET 5000, which may leave none too."],
+            "the conditions together",
+        ),
+        (
+            "SELECT id FROM users WHERE id NOT IN (SELECT CASE WHEN id > 5 THEN id END FROM orders)",
+            &["NULL is among the values that NOT IN is compared with"],
+            "nothing more was checked",
+        ),
         // The spelling is mended first, and what is said is about the text that was answered with.
         (
             "SELECT id FROM orders WHERE status = 'PAID' AND total < 0",

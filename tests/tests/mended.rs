@@ -20,7 +20,7 @@ const PLACE: Place<'static> =
 #[tokio::test(flavor = "multi_thread")]
 async fn every_value_that_the_data_spells_otherwise_is_put_right_or_told() {
     // What a model wrote, what was answered with (the same, where nothing is said), the row, and what is warned of.
-    let cases: [(&str, Option<&str>, Value, Option<&str>); 10] = [
+    let cases: [(&str, Option<&str>, Value, Option<&str>); 19] = [
         (
             "SELECT count(*) AS n FROM orders WHERE status IN ('PAID', 'Deleted')",
             Some("SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'DELETED')"),
@@ -75,6 +75,63 @@ async fn every_value_that_the_data_spells_otherwise_is_put_right_or_told() {
             json!([750]),
             Some("orders.status has no value 'refunded'"),
         ),
+        // However it is compared.
+        (
+            "SELECT sum(CASE status WHEN 'Paid' THEN 1 ELSE 0 END) AS a, count(*) AS n FROM orders",
+            Some("SELECT sum(CASE status WHEN 'paid' THEN 1 ELSE 0 END) AS a, count(*) AS n FROM orders"),
+            json!([750, 1000]),
+            None,
+        ),
+        (
+            "SELECT count(*) FILTER (WHERE lower(status) = 'DELETED') AS a, count(*) AS n FROM orders",
+            Some("SELECT count(*) FILTER (WHERE lower(status) = 'deleted') AS a, count(*) AS n FROM orders"),
+            json!([250, 1000]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM orders WHERE lower(status) LIKE '%DEL%'",
+            Some("SELECT count(*) AS n FROM orders WHERE lower(status) LIKE '%del%'"),
+            json!([250]),
+            None,
+        ),
+        (
+            "SELECT count(NULLIF(status, 'deleted')) AS n FROM orders",
+            Some("SELECT count(NULLIF(status, 'DELETED')) AS n FROM orders"),
+            json!([750]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM orders o JOIN (VALUES ('PAID'), ('DELETED')) AS v(s) ON o.status = v.s",
+            Some(
+                "SELECT count(*) AS n FROM orders o JOIN (VALUES ('paid'), ('DELETED')) AS v(s) ON o.status = v.s",
+            ),
+            json!([1000]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM orders WHERE status = ANY('{Paid,DELETED}')",
+            Some("SELECT count(*) AS n FROM orders WHERE status = ANY('{paid,DELETED}')"),
+            json!([1000]),
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM orders WHERE status = ANY('{paid,DELETED}') AND id < 0",
+            None,
+            json!([0]),
+            None,
+        ),
+        (
+            "SELECT count(*) FILTER (WHERE status ILIKE 'delted%') AS a, count(*) AS n FROM orders",
+            None,
+            json!([0, 1000]),
+            Some("orders.status has no value 'delted%'"),
+        ),
+        (
+            "SELECT count(*) FILTER (WHERE lower(status) = 'paid') AS a, count(*) AS n FROM orders",
+            None,
+            json!([750, 1000]),
+            None,
+        ),
         // What is left out and was never there is left out all the same.
         ("SELECT count(*) AS n FROM orders WHERE status <> 'refunded'", None, json!([1000]), None),
         ("SELECT count(*) AS n FROM orders WHERE status IN ('paid', 'DELETED')", None, json!([1000]), None),
@@ -96,6 +153,40 @@ async fn every_value_that_the_data_spells_otherwise_is_put_right_or_told() {
             let healed = rewritten.is_some() && sql.contains(literal);
             assert_eq!(told.contains(&format!("{literal} is now")), healed, "{literal}: {answer}");
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn units_of_time_are_counted_as_mysql_counts_them() {
+    const FROM_UNTIL: [(&str, &str); 4] = [
+        ("2026-01-31 12:00:00", "2026-02-28 11:00:00"),
+        ("2026-02-28 11:00:00", "2026-01-31 12:00:00"),
+        ("2020-02-29 00:00:00", "2023-02-28 23:59:59"),
+        ("2026-03-01 10:00:00", "2026-06-01 09:59:59"),
+    ];
+    // What MySQL gives for each of them.
+    const UNITS: [(&str, [i64; 4]); 8] = [
+        ("SECOND", [2_415_600, -2_415_600, 94_694_399, 7_948_799]),
+        ("MINUTE", [40_260, -40_260, 1_578_239, 132_479]),
+        ("HOUR", [671, -671, 26_303, 2_207]),
+        ("DAY", [27, -27, 1_095, 91]),
+        ("WEEK", [3, -3, 156, 13]),
+        ("MONTH", [0, 0, 35, 2]),
+        ("QUARTER", [0, 0, 11, 0]),
+        ("YEAR", [0, 0, 2, 0]),
+    ];
+    let texts: Vec<&'static str> = UNITS
+        .iter()
+        .map(|(unit, _)| {
+            let counted = FROM_UNTIL.iter().enumerate().map(|(at, (from, until))| {
+                format!("TIMESTAMPDIFF({unit}, timestamp '{from}', timestamp '{until}') AS n{at}")
+            });
+            &*format!("SELECT {} FROM orders LIMIT 1", counted.collect::<Vec<_>>().join(", ")).leak()
+        })
+        .collect();
+    let answers = drafted(&PLACE, "How much time was there between orders", texts.into_iter()).await;
+    for ((unit, want), answer) in UNITS.iter().zip(answers) {
+        assert_eq!(answer["rows"], json!([want]), "{unit}: {answer}");
     }
 }
 

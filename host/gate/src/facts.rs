@@ -28,7 +28,8 @@ pub struct Facts {
 pub struct Loss {
     /// What is left out.
     pub kind: LossKind,
-    /// First byte of the operator in the text: of `/`, `BETWEEN`, `NOT`, `IN`, `<=`, `>=` or `=`.
+    /// First byte of the operator in the text: of `/`, `BETWEEN`, `NOT`, `IN`, `IS`, `<@`, `@>`, of a comparison, or of the WHEN
+    /// of a CASE that compares.
     pub at: usize,
     /// The column that is compared; absent for a division.
     pub column: Option<ColumnRef>,
@@ -46,6 +47,9 @@ pub enum LossKind {
     LastDay,
     /// All of a day but its first moment, where a moment is compared with a day for equality.
     OneDay,
+    /// Nothing but the first moment of a day, where moments are compared with a day that is to be left out: the rest of that
+    /// day stays in.
+    NotOneDay,
 }
 
 /// A literal that the text compares with a column.
@@ -53,12 +57,77 @@ pub enum LossKind {
 pub struct ComparedLiteral {
     /// The column.
     pub column: ColumnRef,
-    /// As written: `=`, `<>`, `LIKE`, `IN`, `BETWEEN`.
+    /// As written: `=`, `<>`, `LIKE`, `IN`, `BETWEEN`; `CASE` for what a CASE compares its first value with; `IN` also for
+    /// the literals of rows that are joined, as by VALUES.
     pub operator: String,
+    /// What the text makes of the column before it compares.
+    pub folded: Folding,
     /// The value, without quotes and escapes.
     pub literal: String,
-    /// Its bytes in the text, quotes included.
+    /// Its bytes in the text, quotes included; of an array in one literal those of the element.
     pub span: Range<usize>,
+}
+
+impl ComparedLiteral {
+    /// The operator, behind the function that the column is given to: `=`, `lower =`.
+    #[must_use]
+    pub fn comparison(&self) -> String {
+        let of_case = match self.folded.case {
+            Some(Letters::Lower) => "lower ",
+            Some(Letters::Upper) => "upper ",
+            Some(Letters::Initials) => "initcap ",
+            None => "",
+        };
+        format!("{}{of_case}{}", if self.folded.trimmed { "btrim " } else { "" }, self.operator)
+    }
+}
+
+/// What becomes of the letters of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Letters {
+    /// By `lower`.
+    Lower,
+    /// By `upper`.
+    Upper,
+    /// By `initcap`.
+    Initials,
+}
+
+/// What a text makes of a column's texts before it compares them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Folding {
+    /// What becomes of their letters.
+    pub case: Option<Letters>,
+    /// Whether spaces around them go.
+    pub trimmed: bool,
+}
+
+impl Folding {
+    /// Whether the column is compared as it is.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// What is compared of a stored text.
+    #[must_use]
+    pub fn of(self, stored: &str) -> String {
+        let text = if self.trimmed { stored.trim_matches(' ') } else { stored };
+        match self.case {
+            None => text.to_owned(),
+            Some(Letters::Lower) => text.to_lowercase(),
+            Some(Letters::Upper) => text.to_uppercase(),
+            Some(Letters::Initials) => {
+                let mut inside = false;
+                let letter = |c: char| {
+                    let begins = !std::mem::replace(&mut inside, c.is_alphanumeric());
+                    if begins { c.to_uppercase().to_string() } else { c.to_lowercase().to_string() }
+                };
+                text.chars().map(letter).collect()
+            }
+        }
+    }
 }
 
 /// Facts while they are collected.

@@ -4,9 +4,12 @@
 //! without it, or both; a level that knows a name hides the levels around it.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use airlock_types::{ColumnRef, TableRef};
+
+use crate::facts::Folding;
 
 /// What is known about the type of a value, as far as it matters here.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +78,8 @@ pub(crate) enum Nature {
     Boundary,
     /// An interval that is written out: which way its days go, and its months.
     Interval(Ordering, Ordering),
+    /// A range of moments that has the first moment of its last day and no more of it.
+    ToLastDay,
 }
 
 impl Nature {
@@ -124,10 +129,54 @@ pub(crate) struct Value {
     pub(crate) nature: Nature,
     /// The column it comes from unchanged.
     pub(crate) origin: Option<Arc<ColumnRef>>,
+    /// What of the text or the data can still be seen in it.
+    pub(crate) trace: Trace,
     /// How many bytes of it the text itself could have made.
     pub(crate) bytes: u64,
     /// The largest whole number that the text itself could have made of it.
     pub(crate) count: u64,
+}
+
+/// A literal with its bytes in the text.
+pub(crate) type Written = (String, Range<usize>);
+
+/// Literals of one value that are remembered.
+const WRITTEN: usize = 64;
+
+/// What of the text or the data can still be seen in a value: for advice alone, so that it is no part of what a value is.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Trace {
+    /// Nothing.
+    #[default]
+    Lost,
+    /// A column's texts, with something done to their letters or spaces.
+    Folded(Arc<ColumnRef>, Folding),
+    /// It is one of these literals.
+    Written(Arc<Vec<Written>>),
+}
+
+impl PartialEq for Trace {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Trace {
+    /// Of a value that is one of these literals.
+    pub(crate) fn written(literals: Vec<Written>) -> Self {
+        if literals.is_empty() { Self::Lost } else { Self::Written(Arc::new(literals)) }
+    }
+
+    /// Of a value that is this one or another.
+    pub(crate) fn unite(&mut self, other: &Self) {
+        match (&mut *self, other) {
+            (Self::Written(mine), Self::Written(theirs)) => {
+                let room = WRITTEN.saturating_sub(mine.len());
+                Arc::make_mut(mine).extend(theirs.iter().take(room).cloned());
+            }
+            _ => *self = Self::Lost,
+        }
+    }
 }
 
 /// The bytes that a stored value counts for in an estimate.
@@ -142,17 +191,38 @@ pub(crate) const UNBOUNDED: u64 = u64::MAX;
 impl Value {
     /// A value of no special type.
     pub(crate) const fn plain(bytes: u64) -> Self {
-        Self { kind: Kind::Plain, nature: Nature::Other, origin: None, bytes, count: UNBOUNDED }
+        Self {
+            kind: Kind::Plain,
+            nature: Nature::Other,
+            origin: None,
+            trace: Trace::Lost,
+            bytes,
+            count: UNBOUNDED,
+        }
     }
 
     /// True or false.
     pub(crate) const fn truth() -> Self {
-        Self { kind: Kind::Plain, nature: Nature::Other, origin: None, bytes: 1, count: 1 }
+        Self {
+            kind: Kind::Plain,
+            nature: Nature::Other,
+            origin: None,
+            trace: Trace::Lost,
+            bytes: 1,
+            count: 1,
+        }
     }
 
     /// A stored value.
     pub(crate) const fn of(kind: Kind) -> Self {
-        Self { kind, nature: Nature::Other, origin: None, bytes: STORED_BYTES, count: STORED_COUNT }
+        Self {
+            kind,
+            nature: Nature::Other,
+            origin: None,
+            trace: Trace::Lost,
+            bytes: STORED_BYTES,
+            count: STORED_COUNT,
+        }
     }
 
     /// The same with another largest number.
@@ -169,8 +239,31 @@ impl Value {
 
     /// The same, but no longer a column's own value.
     pub(crate) fn computed(mut self) -> Self {
-        self.origin = None;
+        (self.origin, self.trace) = (None, Trace::Lost);
         self
+    }
+
+    /// The same with what can still be seen in it.
+    pub(crate) fn showing(mut self, trace: Trace) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// The column whose texts it is, and what was done to them.
+    pub(crate) fn column(&self) -> Option<(Arc<ColumnRef>, Folding)> {
+        match (&self.origin, &self.trace) {
+            (Some(column), _) => Some((Arc::clone(column), Folding::default())),
+            (None, Trace::Folded(column, folding)) => Some((Arc::clone(column), *folding)),
+            _ => None,
+        }
+    }
+
+    /// What can be seen in it when it is handed on as another type of text.
+    pub(crate) fn traced(&self) -> Trace {
+        match self.column() {
+            Some((column, folding)) => Trace::Folded(column, folding),
+            None => self.trace.clone(),
+        }
     }
 }
 

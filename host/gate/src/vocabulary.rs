@@ -15,7 +15,7 @@ use crate::extensions;
 use crate::functions;
 use crate::policy::Policy;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Nature, STORED_BYTES, STORED_COUNT, Value, nearest};
+use crate::scope::{Column, Nature, STORED_BYTES, STORED_COUNT, Trace, Value, nearest};
 use returns::Given;
 
 /// A listed relation with the columns a query sees.
@@ -181,6 +181,7 @@ impl Vocabulary {
                         table: relation.table.clone(),
                         column: column.name.clone(),
                     })),
+                    trace: Trace::Lost,
                     bytes: STORED_BYTES,
                     count: STORED_COUNT,
                 },

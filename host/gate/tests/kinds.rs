@@ -416,6 +416,70 @@ fn facts_are_what_the_text_reads() {
 }
 
 #[test]
+fn literals_are_found_however_a_column_is_compared_with_them() {
+    let gate = shop::gate(150_018);
+    // What a text reads from `customers c`; the comparison, the literal, and how it is written.
+    for (of, want) in [
+        (
+            "SELECT CASE c.name WHEN 'Ada' THEN 'x' WHEN 'Bob' THEN 'y' END FROM",
+            &[("CASE", "Ada", "'Ada'"), ("CASE", "Bob", "'Bob'")][..],
+        ),
+        ("SELECT CASE WHEN c.name = 'Ada' THEN 'x' END FROM", &[("=", "Ada", "'Ada'")]),
+        ("SELECT NULLIF(c.name, 'n/a') FROM", &[("NULLIF", "n/a", "'n/a'")]),
+        ("SELECT count(*) FILTER (WHERE c.name ILIKE 'ad%') FROM", &[("ILIKE", "ad%", "'ad%'")]),
+        (
+            "SELECT lower(c.name) = 'ADA', upper(trim(c.name)) IN ('bob') FROM",
+            &[("lower =", "ADA", "'ADA'"), ("btrim upper IN", "bob", "'bob'")],
+        ),
+        (
+            "SELECT c.name::text = 'Ada', c.name COLLATE \"C\" < 'Bob' FROM",
+            &[("=", "Ada", "'Ada'"), ("<", "Bob", "'Bob'")],
+        ),
+        (
+            "SELECT v.n FROM (VALUES (NULL, 1), ('Ada', 1), ('Bob', 2)) AS v(n, m) JOIN customers d ON d.name = v.n,",
+            &[("IN", "Ada", "'Ada'"), ("IN", "Bob", "'Bob'")],
+        ),
+        (
+            "WITH v(name) AS (SELECT 'Ada' UNION ALL SELECT 'Bob') SELECT 1 FROM v JOIN customers d USING (name),",
+            &[("IN", "Ada", "'Ada'"), ("IN", "Bob", "'Bob'")],
+        ),
+        (
+            "SELECT c.name IN (VALUES ('Ada')), c.name NOT IN (SELECT 'Bob') FROM",
+            &[("IN", "Ada", "'Ada'"), ("NOT IN", "Bob", "'Bob'")],
+        ),
+        (
+            "SELECT c.name = ANY('{Ada,\"Bob B\", Cy ,NULL}'), c.name <> ALL (ARRAY['Dan']::text[]) FROM",
+            &[("=", "Ada", "Ada"), ("=", "Bob B", "\"Bob B\""), ("=", "Cy", "Cy"), ("<>", "Dan", "'Dan'")],
+        ),
+        (
+            "SELECT 1 FROM unnest('{Ada,Bob}'::text[]) AS u(n) JOIN customers d ON d.name = u.n,",
+            &[("IN", "Ada", "Ada"), ("IN", "Bob", "Bob")],
+        ),
+        (
+            "SELECT c.name LIKE ANY (ARRAY['A%', 'B%']) FROM",
+            &[("LIKE", "A%", "'A%'"), ("LIKE", "B%", "'B%'")],
+        ),
+        // What cannot be told apart is left out, and what is made of a literal is none.
+        ("SELECT c.name = ANY('{Ada,\"B\\\"ob\"}'), c.name = ANY('{{Ada}}') FROM", &[]),
+        ("SELECT c.name = 'A' || 'da', concat(c.name) = 'Ada', left(c.name, 1) = 'A' FROM", &[]),
+    ] {
+        let sql = format!("{of} shop.customers c");
+        let approved = gate.check(&sql).unwrap_or_else(|refused| panic!("{sql}: {}", refused.message));
+        let literals = &approved.facts().literals;
+        let found: Vec<(String, &str, &str)> = literals
+            .iter()
+            .map(|found| (found.comparison(), found.literal.as_str(), &sql[found.span.clone()]))
+            .collect();
+        let want: Vec<(String, &str, &str)> = want
+            .iter()
+            .map(|(comparison, literal, span)| ((*comparison).to_owned(), *literal, *span))
+            .collect();
+        assert_eq!(found, want, "{sql}");
+        assert!(literals.iter().all(|found| found.column.to_string() == "shop.customers.name"), "{sql}");
+    }
+}
+
+#[test]
 fn a_function_is_allowed_by_signature_and_body() {
     use airlock_gate::{AllowedFunction, Gate, Policy};
     use airlock_types::ContentHash;

@@ -6,23 +6,26 @@ mod shop;
 
 use airlock_gate::LossKind;
 
-/// `§` stands before each operator that loses something.
+/// `§` stands before each operator that loses something, `¬` before one that leaves the rest of a day in.
 #[track_caller]
 fn lost(marked: &str) {
-    let text = marked.replace('§', "");
+    let text = marked.replace(['§', '¬'], "");
     let mut want = Vec::new();
     let mut at = 0;
-    for (index, part) in marked.split('§').enumerate() {
-        if index > 0 {
-            let kind = match part.as_bytes().first() {
+    for part in marked.split_inclusive(['§', '¬']) {
+        at += part.trim_end_matches(['§', '¬']).len();
+        let kind = match part.chars().last() {
+            Some('¬') => LossKind::NotOneDay,
+            Some('§') => match text.as_bytes().get(at) {
                 Some(b'/') => LossKind::Fraction,
-                Some(b'=') => LossKind::OneDay,
-                Some(b'I' | b'i') => LossKind::OneDay,
+                Some(b'=' | b'I' | b'i' | b'W') => LossKind::OneDay,
+                // `<>` under a NOT.
+                Some(b'<') if text[at..].starts_with("<>") => LossKind::OneDay,
                 _ => LossKind::LastDay,
-            };
-            want.push((kind, at));
-        }
-        at += part.len();
+            },
+            _ => continue,
+        };
+        want.push((kind, at));
     }
     let approved =
         shop::gate(180_000).check(&text).unwrap_or_else(|refused| panic!("{text}: {}", refused.message));
@@ -212,8 +215,19 @@ fn moments_and_days_that_are_meant_are_no_loss() {
         "SELECT 1 FROM shop.orders WHERE date_trunc('day', placed_at) = '2024-03-31'",
         "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN now() - interval '7 days' AND now()",
         "SELECT 1 FROM shop.orders WHERE placed_at <= now()",
-        "SELECT 1 FROM shop.orders WHERE placed_at <> '2024-03-05'",
+        "SELECT 1 FROM shop.orders WHERE placed_at <> '2024-03-05 10:00'",
         "SELECT 1 FROM shop.orders WHERE placed_at > '2024-03-05'",
+        "SELECT 1 FROM shop.orders WHERE NOT placed_at < '2024-03-05'",
+        "SELECT 1 FROM shop.orders WHERE NOT (NOT (placed_at > '2024-03-05'))",
+        "SELECT 1 FROM shop.orders WHERE NOT (total > (SELECT count(*) FROM shop.orders WHERE placed_at > '2024-03-05'))",
+        "SELECT CASE placed_at WHEN '2024-03-05 10:00' THEN 1 END FROM shop.orders",
+        // A range without its end, one to a moment, and one without end.
+        "SELECT 1 FROM shop.orders WHERE placed_at <@ tstzrange('2024-03-01', '2024-03-31')",
+        "SELECT 1 FROM shop.orders WHERE placed_at <@ tstzrange('2024-03-01', '2024-03-31 23:59', '[]')",
+        "SELECT 1 FROM shop.orders WHERE placed_at <@ '[2024-03-01,2024-03-31)'::tstzrange",
+        "SELECT 1 FROM shop.orders WHERE placed_at <@ '[2024-03-01,9999-12-31]'::tstzrange",
+        "SELECT 1 FROM shop.orders WHERE placed_at <= make_timestamptz(2024, 3, 31, 0, 0, 0.5)",
+        "SELECT 1 FROM shop.orders WHERE placed_at BETWEEN make_timestamptz(2024, 3, 31, 0, 0, 0) AND make_timestamptz(2024, 3, 30, 0, 0, 0)",
         "SELECT 1 FROM shop.orders JOIN (SELECT date '2024-03-31' AS day) p ON placed_at = p.day",
         // For ever.
         "SELECT 1 FROM shop.orders WHERE placed_at <= '9999-12-31'",
@@ -229,11 +243,43 @@ fn moments_and_days_that_are_meant_are_no_loss() {
         "SELECT 1 FROM shop.orders WHERE placed_at <= CURRENT_DATE + interval '23 hours'",
         "SELECT 1 FROM shop.orders WHERE placed_at <= to_timestamp('2026-01-30 10', 'YYYY-MM-DD HH24')",
         "SELECT 1 FROM shop.orders WHERE placed_at IN ('2026-01-30', '2026-01-31 10:00')",
-        "SELECT 1 FROM shop.orders WHERE placed_at NOT IN ('2026-01-30')",
+        "SELECT 1 FROM shop.orders WHERE placed_at NOT IN ('2026-01-30', '2026-01-31 10:00')",
         "SELECT 1 FROM shop.orders WHERE '2026-01-30' <= placed_at",
         "SELECT 1 FROM shop.lines WHERE qty BETWEEN 1 AND 5",
         "SELECT 1 FROM shop.orders WHERE '2024-03-01' BETWEEN '2024-03-01' AND '2024-03-31'",
     ] {
         lost(text);
+    }
+}
+
+#[test]
+fn a_day_is_lost_under_not_case_and_ranges_too() {
+    for marked in [
+        // What is not later than a day ends at its first moment.
+        "SELECT 1 FROM shop.orders WHERE NOT (placed_at §> '2024-03-31')",
+        "SELECT 1 FROM shop.orders WHERE NOT (total > 5 OR DATE '2024-03-31' §< placed_at)",
+        "SELECT 1 FROM shop.orders WHERE NOT (placed_at §BETWEEN '2024-03-01' AND '2024-03-31')",
+        "SELECT 1 FROM shop.orders WHERE NOT placed_at §<= '2024-03-31'",
+        "SELECT 1 FROM shop.orders WHERE NOT (placed_at §<> '2024-03-05')",
+        "SELECT CASE placed_at §WHEN '2024-03-05' THEN 1 §WHEN DATE '2024-03-06' THEN 2 END FROM shop.orders",
+        "SELECT CASE WHEN placed_at §<= '2024-03-31' THEN 1 WHEN placed_at §= '2024-04-01' THEN 2 END FROM shop.orders",
+        "SELECT 1 FROM shop.orders WHERE placed_at §IS NOT DISTINCT FROM '2024-03-05'",
+        // All of a day but its first moment stays.
+        "SELECT 1 FROM shop.orders WHERE placed_at ¬<> '2024-03-05'",
+        "SELECT 1 FROM shop.orders WHERE DATE '2024-03-05' ¬!= placed_at",
+        "SELECT 1 FROM shop.orders WHERE placed_at ¬NOT IN ('2024-03-05', '2024-03-06')",
+        "SELECT 1 FROM shop.orders WHERE NOT (placed_at ¬= '2024-03-05')",
+        "SELECT 1 FROM shop.orders WHERE placed_at ¬IS DISTINCT FROM DATE '2024-03-05'",
+        // Ranges that have the end of a day as their end, and no more of it.
+        "SELECT 1 FROM shop.orders WHERE placed_at §<@ tstzrange('2024-03-01', '2024-03-31', '[]')",
+        "SELECT 1 FROM shop.orders WHERE tstzrange(NULL, DATE '2024-03-31', '(]') §@> placed_at",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<@ '[2024-03-01,2024-03-31]'::tstzrange",
+        "SELECT 1 FROM shop.orders WHERE placed_at §<@ '[\"2024-03-01\", \"2024-03-31\"]'",
+        "SELECT 1 FROM shop.orders, (SELECT tstzrange('2024-03-01', '2024-03-31', '[]') AS march) m WHERE placed_at §<@ m.march",
+        // A moment that is made of numbers, at midnight.
+        "SELECT 1 FROM shop.orders WHERE placed_at §<= make_timestamptz(2024, 3, 31, 0, 0, 0)",
+        "SELECT 1 FROM shop.orders WHERE placed_at §BETWEEN make_timestamptz(2024, 3, 1, 0, 0, 0) AND make_timestamptz(2024, 3, 31, 0, 0, 0.0)",
+    ] {
+        lost(marked);
     }
 }

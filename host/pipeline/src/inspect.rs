@@ -13,15 +13,16 @@ use airlock_database::ResultSet;
 use airlock_gate::{Approved, ComparedLiteral, Node};
 use airlock_runtime::contract::repair::ProbeFinding;
 use airlock_runtime::contract::types::Attribute;
-use airlock_types::TableRef;
 use airlock_types::catalogue::TypeFamily;
+use airlock_types::{ColumnRef, TableRef};
 use serde_json::Value;
 
-use self::conditions::{compared_with_null, left_out, suspicion};
+use self::conditions::{Cut, asks_for_none, compared_with_null, cuts, left_out, not_among, suspicion};
 use crate::ask::Ask;
 use crate::convert;
 use crate::fault::Fault;
-use crate::spelling::{absent, are_known, column, is_about, look_up, missing, suspects};
+use crate::losses::may_empty;
+use crate::spelling::{absent, are_known, column, held, is_about, look_up, missing, suspects, told_values};
 use crate::timeline::Doing;
 use crate::took::Took;
 
@@ -45,14 +46,24 @@ pub(crate) enum Inspection {
 pub(crate) struct Looked {
     /// A value that is not there, or what there is without a condition.
     pub(crate) finding: Option<ProbeFinding>,
-    /// The rest, for the answerer: `empty:held` (COLUMN, a tab, VALUE), `empty:rows` and `empty:no-rows` (a table), `empty:null`
-    /// (a comparison), `empty:unchecked` (a reason).
+    /// The rest, for the answerer: `empty:held` and `empty:missing` (COLUMN, a tab, VALUE), `empty:values`
+    /// (COLUMN and a few values that it has, with tabs between), `empty:rows` and `empty:no-rows` (a
+    /// table), `empty:null` (a comparison), `empty:among` (how many NULLs NOT IN is compared with), `empty:none` (LIMIT 0),
+    /// `empty:without` (HAVING or OFFSET, a tab, the rows without it), `empty:beside` (one that was not looked at),
+    /// `empty:unchecked` (a reason).
     pub(crate) notes: Vec<Attribute>,
 }
 
 impl Looked {
     fn note(&mut self, key: &str, value: impl Into<String>) {
         self.notes.push(Attribute { key: format!("empty:{key}"), value: value.into() });
+    }
+
+    /// Names what may have left none too, and was not looked at.
+    fn beside(&mut self, cuts: &[Cut], but: Option<&Cut>) {
+        for cut in cuts.iter().filter(|cut| but.is_none_or(|but| but.written != cut.written)) {
+            self.note("beside", cut.written.clone());
+        }
     }
 
     fn nothing_because(why: &str) -> Self {
@@ -72,31 +83,56 @@ pub(crate) async fn inspect(
     if !is_empty(result) {
         return Ok(Inspection::Fine(absent(ask, approved, took).await));
     }
-    // What is looked for because it is missing is rightly empty, and nothing else explains it.
-    if looks_for_absence(approved.text()) {
-        return Ok(Inspection::Empty(Looked::nothing_because("absence")));
+    let nodes = airlock_gate::outline(approved.text()).unwrap_or_default();
+    if let Some(limit) = asks_for_none(&nodes, approved.text()).filter(|_| result.rows.is_empty()) {
+        let mut looked = Looked::default();
+        looked.note("none", limit);
+        return Ok(Inspection::Empty(looked));
     }
-    Ok(match emptied(ask, approved, result).await? {
-        Inspection::Empty(looked) if !approved.facts().losses.is_empty() => Inspection::Lossy(looked),
+    // What is looked for because it is missing is rightly empty. Only a NULL that NOT IN is compared with explains it too.
+    if looks_for_absence(approved.text()) {
+        let Some(among) = not_among(&nodes, approved.text()) else {
+            return Ok(Inspection::Empty(Looked::nothing_because("absence")));
+        };
+        let found = probe(ask, &among, None).await?.and_then(|found| counted(&found));
+        let mut looked = Looked::default();
+        match found {
+            Some(nulls) => looked.note("among", nulls.to_string()),
+            // A query that speaks of the rows around it does not run alone.
+            None => looked.note("unchecked", "among"),
+        }
+        return Ok(Inspection::Empty(looked));
+    }
+    Ok(match emptied(ask, approved, result, &nodes).await? {
+        Inspection::Empty(looked) if approved.facts().losses.iter().any(may_empty) => {
+            Inspection::Lossy(looked)
+        }
         other => other,
     })
 }
 
 /// Why a result says nothing.
-async fn emptied(ask: &mut Ask<'_>, approved: &Approved, result: &ResultSet) -> Result<Inspection, Fault> {
+async fn emptied(
+    ask: &mut Ask<'_>,
+    approved: &Approved,
+    result: &ResultSet,
+    nodes: &[Node],
+) -> Result<Inspection, Fault> {
     let mut looked = Looked::default();
-    let nodes = airlock_gate::outline(approved.text()).unwrap_or_default();
-    if let Some(comparison) = compared_with_null(&nodes, approved.text()) {
+    if let Some(comparison) = compared_with_null(nodes, approved.text()) {
         looked.note("null", comparison);
     }
+    // The one row of an aggregate over nothing passed them.
+    let cuts = if result.rows.is_empty() { cuts(nodes, approved.text()) } else { Vec::new() };
     let suspects = suspects(ask, approved);
     if !suspects.is_empty() {
         let known = are_known(ask, &suspects);
         if !look_up(ask, &suspects, None).await? {
             return Ok(Inspection::Empty(Looked::nothing_because("failed")));
         }
-        let (misspelt, unknown): (Vec<_>, Vec<_>) =
-            missing(ask, &suspects).into_iter().partition(|finding| !finding.spellings.is_empty());
+        let (misspelt, unknown): (Vec<_>, Vec<_>) = missing(ask, approved.facts(), &suspects)
+            .into_iter()
+            .partition(|finding| !finding.spellings.is_empty());
         if !misspelt.is_empty() {
             return Ok(Inspection::Misspelt(misspelt));
         }
@@ -104,16 +140,44 @@ async fn emptied(ask: &mut Ask<'_>, approved: &Approved, result: &ResultSet) -> 
         for literal in
             suspects.iter().filter(|literal| !unknown.iter().any(|finding| is_about(finding, literal)))
         {
-            let column = format!("{}.{}", literal.column.table.name, literal.column.column);
-            looked.note("held", format!("{column}\t{}", literal.literal));
+            looked.note("held", format!("{}\t{}", named(&literal.column), held(ask, literal)));
         }
-        looked.finding = unknown.into_iter().next();
+        let mut unknown = unknown.into_iter();
+        looked.finding = unknown.next();
+        for ProbeFinding { column, literal, .. } in unknown {
+            looked.note("missing", format!("{}.{}\t{literal}", column.table.name, column.column));
+        }
+        let about = |literal: &&&ComparedLiteral| {
+            looked.finding.as_ref().is_some_and(|finding| is_about(finding, literal))
+        };
+        if let Some(literal) = suspects.iter().find(about) {
+            let values = told_values(ask, &literal.column);
+            if !values.is_empty() {
+                looked.note("values", format!("{}\t{}", named(&literal.column), values.join("\t")));
+            }
+            return Ok(Inspection::Empty(looked));
+        }
         // What was looked up for a text before this one took no query now.
-        if looked.finding.is_some() || !known {
+        if !known {
+            looked.beside(&cuts, None);
             return Ok(Inspection::Empty(looked));
         }
     }
-    match widened(ask, approved, &nodes) {
+    let widened = widened(ask, approved, nodes);
+    let cut = match &widened {
+        Ok((literal, _)) => cuts.iter().find(|cut| cut.goes_before(rank(ask, literal))),
+        Err(_) => cuts.first(),
+    };
+    if let Some(cut) = cut {
+        match probe(ask, &counting(&cut.without), None).await?.and_then(|found| counted(&found)) {
+            Some(rows) => looked.note("without", format!("{}\t{rows}", cut.written)),
+            None => looked.note("unchecked", "failed"),
+        }
+        looked.beside(&cuts, Some(cut));
+        return Ok(Inspection::Empty(looked));
+    }
+    looked.beside(&cuts, None);
+    match widened {
         Ok((literal, text)) => match telling(approved, result, text) {
             Some(text) => match probe(ask, &text, None).await?.and_then(|found| without(literal, &found)) {
                 Some(finding) => looked.finding = Some(finding),
@@ -129,6 +193,11 @@ async fn emptied(ask: &mut Ask<'_>, approved: &Approved, result: &ResultSet) -> 
         }
     }
     Ok(Inspection::Empty(looked))
+}
+
+/// A column by its table's name.
+fn named(column: &ColumnRef) -> String {
+    format!("{}.{}", column.table.name, column.column)
 }
 
 /// Runs a diagnostic; none when it cannot be run. It is a courtesy: when it fails, the empty result stands as it is.
@@ -151,16 +220,20 @@ pub(crate) async fn probe(
     }
 }
 
-/// What a run without a condition found.
-fn without(literal: &ComparedLiteral, found: &ResultSet) -> Option<ProbeFinding> {
-    let rows = match found.rows.as_slice() {
+/// The one number that a result is.
+fn counted(found: &ResultSet) -> Option<u64> {
+    match found.rows.as_slice() {
         [row] => match row.as_slice() {
             [only] => cell(only).and_then(|count| count.parse().ok()),
             _ => None,
         },
         _ => None,
-    };
-    rows.map(|rows| ProbeFinding {
+    }
+}
+
+/// What a run without a condition found.
+fn without(literal: &ComparedLiteral, found: &ResultSet) -> Option<ProbeFinding> {
+    counted(found).map(|rows| ProbeFinding {
         column: convert::column(&literal.column),
         literal: literal.literal.clone(),
         spellings: Vec::new(),
@@ -225,7 +298,6 @@ fn widened<'a>(
     let mut why = None;
     let mut best: Option<(u8, &ComparedLiteral, String)> = None;
     for literal in literals {
-        let family = column(ask, literal).map_or(TypeFamily::Text, |column| column.family);
         if !ask.domain.may_look_up(&literal.column) {
             why = why.or(Some("withheld"));
             continue;
@@ -234,12 +306,18 @@ fn widened<'a>(
             why = Some("nested");
             continue;
         };
-        let rank = suspicion(&literal.operator, family);
+        let rank = rank(ask, literal);
         if best.as_ref().is_none_or(|(known, ..)| rank < *known) {
             best = Some((rank, literal, wider));
         }
     }
     best.map(|(_, literal, wider)| (literal, wider)).ok_or(why)
+}
+
+/// How much a condition is doubted, the most suspicious first.
+fn rank(ask: &Ask<'_>, literal: &ComparedLiteral) -> u8 {
+    let family = column(ask, literal).map_or(TypeFamily::Text, |column| column.family);
+    suspicion(&literal.operator, family)
 }
 
 /// The words of a text, in capitals.

@@ -12,7 +12,7 @@ use airlock_types::{ErrorType, Failure, Mode};
 
 use crate::ask::{ATTEMPTS, Ask, State};
 use crate::inspect::{Looked, is_empty};
-use crate::spelling::{is_certain, misspelt, warning};
+use crate::spelling::{comes_otherwise, is_certain, misspelt, warning};
 use crate::took::Took;
 
 /// Places of one kind that repair is told of.
@@ -137,15 +137,21 @@ impl Ask<'_> {
 
     /// Says what is not in a result.
     pub(crate) fn warn_of_losses(&mut self, approved: &Approved, is_empty: bool) {
-        self.warnings.extend(warnings(&approved.facts().losses, is_empty));
+        let unfound = is_empty || comes_otherwise(approved.text());
+        self.warnings.extend(warnings(&approved.facts().losses, unfound));
     }
+}
+
+/// Whether a result may say nothing for this loss: one that leaves too much in empties none.
+pub(crate) fn may_empty(loss: &Loss) -> bool {
+    loss.kind != LossKind::NotOneDay
 }
 
 /// What speaks against a result that says nothing.
 fn failure(approved: &Approved) -> Option<Failure> {
-    let losses = &approved.facts().losses;
+    let losses: Vec<&Loss> = approved.facts().losses.iter().filter(|loss| may_empty(loss)).collect();
     let first = losses.first()?;
-    let told = each_once(losses.iter().map(why));
+    let told = each_once(losses.iter().map(|loss| why(loss)));
     let message = format!("The query found nothing, or nothing but zero. {}", told.join(" "));
     let mut failure = Failure::new(ErrorType::EmptyResult, message, approved.text());
     let before = approved.text().get(..first.at).unwrap_or_default();
@@ -160,14 +166,15 @@ fn why(loss: &Loss) -> String {
         LossKind::LastDay => {
             format!("{column} is a moment, and its range ends at the first moment of the last day.")
         }
-        LossKind::OneDay => {
+        LossKind::OneDay | LossKind::NotOneDay => {
             format!("{column} is a moment, and it is compared with the first moment of a day.")
         }
     }
 }
 
-/// What an answer says of the losses in its query. Where there are rows, a moment that equals a day was found.
-fn warnings(losses: &[Loss], is_empty: bool) -> Vec<String> {
+/// What an answer says of the losses in its query. Where every row has a moment that equals a day, it was found; `unfound`
+/// where rows may have come without it.
+fn warnings(losses: &[Loss], unfound: bool) -> Vec<String> {
     each_once(losses.iter().filter_map(|loss| match (loss.kind, &loss.column) {
         (LossKind::Fraction, _) => Some(
             "The query divides whole numbers: what is behind the point is dropped (7 / 2 is 3).".to_owned(),
@@ -175,10 +182,13 @@ fn warnings(losses: &[Loss], is_empty: bool) -> Vec<String> {
         (LossKind::LastDay, Some(column)) => Some(format!(
             "A range of {column} ends at the first moment of its last day: what is later on that day is not in it."
         )),
-        (LossKind::OneDay, Some(column)) if is_empty => Some(format!(
+        (LossKind::OneDay, Some(column)) if unfound => Some(format!(
             "{column} is compared with the first moment of a day: what is later on that day is not in it."
         )),
-        (LossKind::LastDay | LossKind::OneDay, _) => None,
+        (LossKind::NotOneDay, Some(column)) => Some(format!(
+            "Of a day that {column} is not to be, only the first moment is left out: what is later on that day is in the result."
+        )),
+        (LossKind::LastDay | LossKind::OneDay | LossKind::NotOneDay, _) => None,
     }))
 }
 
@@ -209,12 +219,14 @@ mod tests {
             loss(LossKind::LastDay, column("paid_at")),
             loss(LossKind::LastDay, column("sent_at")),
             loss(LossKind::OneDay, column("due_at")),
+            loss(LossKind::NotOneDay, column("seen_at")),
         ];
         let told = warnings(&losses, false);
-        assert_eq!(told.len(), 3, "{told:?}");
+        assert_eq!(told.len(), 4, "{told:?}");
         let empty = warnings(&losses, true);
-        assert_eq!(empty.len(), 4, "{empty:?}");
+        assert_eq!(empty.len(), 5, "{empty:?}");
         assert!(empty.iter().any(|line| line.contains("shop.bills.due_at")), "{empty:?}");
+        assert!(told.iter().any(|line| line.contains("that shop.bills.seen_at is not to be")), "{told:?}");
         assert!(told.iter().any(|line| line.contains("shop.bills.paid_at")), "{told:?}");
         assert!(told.iter().any(|line| line.contains("shop.bills.sent_at")), "{told:?}");
     }

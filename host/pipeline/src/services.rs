@@ -95,7 +95,7 @@ pub(crate) fn facts(approved: &Approved) -> sql::Facts {
             .iter()
             .map(|literal| sql::ComparedLiteral {
                 column: convert::column(&literal.column),
-                operator: literal.operator.clone(),
+                operator: literal.comparison(),
                 literal: literal.literal.clone(),
                 start: offset(literal.span.start),
                 end: offset(literal.span.end),
@@ -129,6 +129,11 @@ impl Services for DomainServices {
                 .into_iter()
                 .filter_map(|(key, value)| Some(Attribute { key: key.to_owned(), value: value.clone()? }))
         });
+        let relation = self.domain.catalogue().relation(&table);
+        let keys = relation
+            .into_iter()
+            .flat_map(|relation| &relation.unique_keys)
+            .map(|key| Attribute { key: "unique-key".to_owned(), value: key.join("\t") });
         Some(catalog::TableDetail {
             summary: summary(view),
             columns: columns.collect(),
@@ -139,7 +144,7 @@ impl Services for DomainServices {
             synonyms: view.synonyms.clone(),
             time_column: view.time_column.clone(),
             label_column: view.label_column.clone(),
-            attributes: covers.collect(),
+            attributes: covers.chain(keys).collect(),
         })
     }
 

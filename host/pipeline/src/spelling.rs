@@ -1,5 +1,7 @@
 //! Values that a text compares with and that the data spells otherwise, or does not have.
 
+mod alike;
+
 use std::time::{Duration, Instant};
 
 use airlock_gate::{Approved, ComparedLiteral, Facts};
@@ -9,6 +11,7 @@ use airlock_types::catalogue::{Column, TypeFamily};
 use airlock_types::{ColumnRef, ErrorType, Failure};
 use serde_json::Value;
 
+use self::alike::{FEW, as_folded, finds, finds_nothing, is_pattern, nearest, unabbreviated};
 use crate::ask::Ask;
 use crate::convert;
 use crate::fault::Fault;
@@ -17,6 +20,8 @@ use crate::took::Took;
 
 /// Spellings that are worth showing.
 const SPELLINGS: usize = 5;
+/// Values of a column that are told where one that it does not have is looked for.
+const TOLD: usize = 8;
 /// Texts of a query that are looked for in one diagnostic.
 const SUSPECTS: usize = 32;
 /// How much longer than its text, twice over, the values of a result with rows are looked for: nobody asked for that.
@@ -28,7 +33,7 @@ const COURTESY: Duration = Duration::from_secs(1);
 pub(crate) async fn absent(ask: &mut Ask<'_>, approved: &Approved, took: Took) -> Vec<ProbeFinding> {
     let facts = approved.facts();
     let is_indexed = |literal: &ComparedLiteral| {
-        ask.domain.knowledge().values_of(&literal.column).any(|value| value == literal.literal)
+        ask.domain.knowledge().values_of(&literal.column).any(|value| finds(literal, value))
     };
     let compared: Vec<&ComparedLiteral> = texts(ask, facts)
         .filter(|literal| chooses(literal) || leaves_out(literal))
@@ -48,7 +53,7 @@ pub(crate) async fn absent(ask: &mut Ask<'_>, approved: &Approved, took: Took) -
             return Vec::new();
         }
     }
-    missing(ask, &compared).into_iter().filter(|finding| matters(finding, facts)).collect()
+    missing(ask, facts, &compared).into_iter().filter(|finding| matters(finding, facts)).collect()
 }
 
 /// Whether it makes a difference that a value is not there: what is left out and is not there at all is left out all the
@@ -65,11 +70,11 @@ fn matters(finding: &ProbeFinding, facts: &Facts) -> bool {
 }
 
 fn chooses(literal: &ComparedLiteral) -> bool {
-    matches!(literal.operator.as_str(), "=" | "IN" | "IS NOT DISTINCT FROM")
+    matches!(literal.operator.as_str(), "=" | "IN" | "CASE" | "IS NOT DISTINCT FROM" | "LIKE" | "ILIKE")
 }
 
 fn leaves_out(literal: &ComparedLiteral) -> bool {
-    matches!(literal.operator.as_str(), "<>" | "NOT IN" | "IS DISTINCT FROM")
+    matches!(literal.operator.as_str(), "<>" | "NOT IN" | "IS DISTINCT FROM" | "NULLIF")
 }
 
 /// Whether a column compares without regard to case.
@@ -80,6 +85,15 @@ fn ignores_case(ask: &Ask<'_>, literal: &ComparedLiteral) -> bool {
 /// Whether a row can only be there when it has every value that the text compares with: no condition has another beside it
 /// that will do, and nothing is counted where nothing is.
 fn every_row_has(text: &str, facts: &Facts) -> bool {
+    let selects = words(text).iter().filter(|word| *word == "SELECT").count();
+    facts.literals.iter().all(|literal| matches!(literal.operator.as_str(), "=" | "LIKE" | "ILIKE"))
+        && !comes_otherwise(text)
+        && selects == 1
+        && (facts.functions.is_empty() || words(text).iter().any(|word| word == "GROUP"))
+}
+
+/// Whether a row may be there although one of the conditions that a text has is not true of it.
+pub(crate) fn comes_otherwise(text: &str) -> bool {
     const OTHERWISE: [&str; 14] = [
         "OR",
         "CASE",
@@ -96,12 +110,7 @@ fn every_row_has(text: &str, facts: &Facts) -> bool {
         "ALL",
         "LATERAL",
     ];
-    let words = words(text);
-    let count = |wanted: &str| words.iter().filter(|word| *word == wanted).count();
-    facts.literals.iter().all(|literal| literal.operator == "=")
-        && !OTHERWISE.iter().any(|word| count(word) > 0)
-        && count("SELECT") == 1
-        && (facts.functions.is_empty() || count("GROUP") > 0)
+    words(text).iter().any(|word| OTHERWISE.contains(&word.as_str()))
 }
 
 /// Whether this ask looked for all these values before.
@@ -114,7 +123,7 @@ pub(crate) fn are_known(ask: &Ask<'_>, suspects: &[&ComparedLiteral]) -> bool {
 fn is_known(ask: &Ask<'_>, literal: &ComparedLiteral) -> bool {
     ask.looked_for.iter().any(|finding| {
         let found = || {
-            finding.spellings.contains(&literal.literal)
+            finding.spellings.iter().any(|spelling| finds(literal, spelling))
                 && folded(&finding.literal) == folded(&literal.literal)
         };
         finding.column == convert::column(&literal.column) && (finding.literal == literal.literal || found())
@@ -164,18 +173,39 @@ pub(crate) async fn look_up(
     Ok(true)
 }
 
-/// What is not in the data as it is written, each once. What is there was not what emptied a result.
-pub(crate) fn missing(ask: &Ask<'_>, suspects: &[&ComparedLiteral]) -> Vec<ProbeFinding> {
+/// What is not in the data as it is compared, each once, with the spellings that would be found. What is there was not what
+/// emptied a result.
+pub(crate) fn missing(ask: &Ask<'_>, facts: &Facts, suspects: &[&ComparedLiteral]) -> Vec<ProbeFinding> {
     let mut missing: Vec<ProbeFinding> = Vec::new();
     for literal in suspects {
-        let finding = ask.looked_for.iter().find(|finding| is_about(finding, literal));
-        if let Some(finding) = finding.filter(|finding| !finding.spellings.contains(&finding.literal))
-            && !missing.iter().any(|other| is_about(other, literal))
-        {
-            missing.push(finding.clone());
+        let Some(finding) = ask.looked_for.iter().find(|finding| is_about(finding, literal)) else {
+            continue;
+        };
+        // The same text may be compared in another way elsewhere, and found: nobody can tell which of the two is meant.
+        let is_found = |other: &ComparedLiteral| {
+            is_about(finding, other) && finding.spellings.iter().any(|spelling| finds(other, spelling))
+        };
+        if facts.literals.iter().any(is_found) || missing.iter().any(|other| is_about(other, literal)) {
+            continue;
         }
+        let mut spellings: Vec<String> = if !is_pattern(literal) {
+            finding.spellings.iter().map(|spelling| literal.folded.of(spelling)).collect()
+        } else if finds_nothing(literal) && !finding.spellings.is_empty() {
+            vec![as_folded(literal)]
+        } else {
+            finding.spellings.clone()
+        };
+        spellings.dedup();
+        missing.push(ProbeFinding { spellings, ..finding.clone() });
     }
     missing
+}
+
+/// The stored value that a comparison finds, as far as it was looked for.
+pub(crate) fn held(ask: &Ask<'_>, literal: &ComparedLiteral) -> String {
+    let about = ask.looked_for.iter().filter(|finding| is_about(finding, literal));
+    let mut stored = about.flat_map(|finding| &finding.spellings).filter(|stored| finds(literal, stored));
+    stored.next().unwrap_or(&literal.literal).clone()
 }
 
 pub(crate) fn is_about(finding: &ProbeFinding, literal: &ComparedLiteral) -> bool {
@@ -193,47 +223,20 @@ fn spelling(row: &[Value], at: usize) -> Option<String> {
     row.get(1).and_then(cell).filter(|_| of == at.to_string())
 }
 
-/// The one indexed value of the column that is a letter or two from the literal.
+/// The one indexed value of the column that is a letter or two from the literal, or that the literal abbreviates.
 fn near(ask: &Ask<'_>, literal: &ComparedLiteral) -> Option<String> {
-    nearest(&literal.literal, ask.domain.knowledge().values_of(&literal.column)).map(str::to_owned)
-}
-
-/// The one value that is near enough to be meant; none when several are. A number more or less is another thing.
-fn nearest<'a>(wanted: &str, values: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let (folded, numbers) = (wanted.to_lowercase(), digits(wanted));
-    let length = folded.chars().count();
-    let allowed = (length / 4).min(2);
-    let mut near = values.filter(|value| {
-        // The length is cheap to compare, and a column may have thousands of values.
-        let value = value.to_lowercase();
-        value.chars().count().abs_diff(length) <= allowed
-            && digits(&value) == numbers
-            && edit_distance(&value, &folded) <= allowed
-    });
-    let only = near.next()?;
-    near.all(|other| other == only).then_some(only)
-}
-
-/// Letters that are put in, left out, replaced, or swapped with their neighbour.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let mut best =
-                (at(&last, j + 1) + 1).min(at(&row, j) + 1).min(at(&last, j) + usize::from(from != to));
-            if i > 0 && j > 0 && a.get(i - 1) == Some(to) && b.get(j - 1) == Some(from) {
-                best = best.min(at(&before, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
+    if is_pattern(literal) {
+        return None;
     }
-    at(&last, b.len())
+    let values = || ask.domain.knowledge().values_of(&literal.column);
+    let few: Vec<&str> = values().take(FEW + 1).collect();
+    nearest(&literal.literal, values()).or_else(|| unabbreviated(&literal.literal, &few)).map(str::to_owned)
+}
+
+/// The indexed values of a column, where they are few enough to be told.
+pub(crate) fn told_values<'a>(ask: &'a Ask<'_>, column: &ColumnRef) -> Vec<&'a str> {
+    let values: Vec<&str> = ask.domain.knowledge().values_of(column).take(TOLD + 1).collect();
+    if values.len() > TOLD { Vec::new() } else { values }
 }
 
 /// The failure that misspelt literals are, for repair.
@@ -242,7 +245,7 @@ pub(crate) fn misspelt(findings: &[ProbeFinding], sql: &str) -> Failure {
     let told = findings.iter().map(|finding| {
         let spellings: Vec<String> = finding.spellings.iter().map(in_quotes).collect();
         format!(
-            "No row matches '{}' in {}.{}; the column spells it {}.",
+            "No row matches '{}' in {}.{}; what it is compared with is spelt {}.",
             finding.literal,
             finding.column.table.name,
             finding.column.column,
@@ -269,20 +272,21 @@ pub(crate) fn attribute(finding: &ProbeFinding) -> Attribute {
 /// What an answer with rows says of a value that its column does not have.
 pub(crate) fn warning(finding: &ProbeFinding) -> String {
     let ProbeFinding { column, literal, spellings, .. } = finding;
-    let told = format!("{}.{} has no value '{literal}'", column.table.name, column.column);
+    let told =
+        format!("{}.{} has no value '{literal}' as the query compares it", column.table.name, column.column);
     let spellings: Vec<String> = spellings.iter().map(|spelling| format!("'{spelling}'")).collect();
     if spellings.is_empty() {
-        format!("{told}: what is compared with it in the query matches no row.")
+        format!("{told}: what is compared with it matches no row.")
     } else {
-        format!("{told}, which is compared with in the query; it has {}.", spellings.join(" and "))
+        format!("{told}; it has {}.", spellings.join(" and "))
     }
 }
 
 /// The literals to doubt, the first one first: texts compared for equality, then texts in a LIKE.
 pub(crate) fn suspects<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Vec<&'a ComparedLiteral> {
     let rank = |literal: &ComparedLiteral| match literal.operator.to_ascii_uppercase().as_str() {
-        "=" | "IN" => Some(0),
-        "LIKE" | "ILIKE" if !literal.literal.contains(['%', '_']) => Some(1),
+        "=" | "IN" | "CASE" | "IS NOT DISTINCT FROM" => Some(0),
+        "LIKE" | "ILIKE" if !is_pattern(literal) || finds_nothing(literal) => Some(1),
         _ => None,
     };
     let mut ranked: Vec<(u8, &ComparedLiteral)> = texts(ask, approved.facts())
@@ -304,27 +308,34 @@ pub(crate) fn column<'a>(ask: &'a Ask<'_>, literal: &ComparedLiteral) -> Option<
     ask.domain.catalogue().relation(&literal.column.table)?.column(&literal.column.column)
 }
 
-/// How the data spells each of these values, in one query that reads each column once. The value as it is written goes
-/// before its other spellings. The cast keeps the case functions off types that have none (enums).
+/// How the data spells each of these values, in one query that reads each column once, and once more for patterns. The value
+/// as it is written goes before its other spellings. The cast keeps the case functions off types that have none (enums).
 fn question_of(suspects: &[&ComparedLiteral]) -> String {
-    let mut columns: Vec<&ColumnRef> = Vec::new();
+    let mut columns: Vec<(&ColumnRef, bool)> = Vec::new();
     for literal in suspects {
-        if !columns.contains(&&literal.column) {
-            columns.push(&literal.column);
+        let read = (&literal.column, is_pattern(literal));
+        if !columns.contains(&read) {
+            columns.push(read);
         }
     }
-    let part = |of: &&ColumnRef| {
-        let wanted = suspects.iter().enumerate().filter(|(_, literal)| literal.column == **of);
+    let part = |(of, patterns): &(&ColumnRef, bool)| {
+        let here = |literal: &ComparedLiteral| literal.column == **of && is_pattern(literal) == *patterns;
+        let wanted = suspects.iter().enumerate().filter(|(_, literal)| here(literal));
         let wanted: Vec<String> = wanted
             .map(|(at, literal)| format!("({at}, '{}')", literal.literal.replace('\'', "''")))
             .collect();
         let column = format!("t.{}::text", quoted(&of.column));
+        let (differs, matches) = if *patterns {
+            ("spelling NOT LIKE wanted", format!("{column} ILIKE s.wanted"))
+        } else {
+            ("spelling <> wanted", format!("lower(btrim({column})) = lower(btrim(s.wanted))"))
+        };
         format!(
             "SELECT suspect, spelling FROM (SELECT suspect, spelling, \
-             row_number() OVER (PARTITION BY suspect ORDER BY spelling <> wanted, spelling) AS place \
+             row_number() OVER (PARTITION BY suspect ORDER BY {differs}, spelling) AS place \
              FROM (SELECT DISTINCT s.suspect, s.wanted, {column} AS spelling \
              FROM (VALUES {}) AS s(suspect, wanted) JOIN {}.{} AS t \
-             ON lower(btrim({column})) = lower(btrim(s.wanted))) AS spelt) AS placed WHERE place <= {SPELLINGS}",
+             ON {matches}) AS spelt) AS placed WHERE place <= {SPELLINGS}",
             wanted.join(", "),
             quoted(&of.table.schema),
             quoted(&of.table.name),
@@ -335,13 +346,20 @@ fn question_of(suspects: &[&ComparedLiteral]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use airlock_gate::Folding;
     use airlock_types::TableRef;
 
     use super::*;
 
     fn compared(column: &str, operator: &str, literal: &str) -> ComparedLiteral {
         let column = ColumnRef { table: TableRef::new("public", "bills"), column: column.to_owned() };
-        ComparedLiteral { column, operator: operator.to_owned(), literal: literal.to_owned(), span: 0..1 }
+        ComparedLiteral {
+            column,
+            operator: operator.to_owned(),
+            folded: Folding::default(),
+            literal: literal.to_owned(),
+            span: 0..1,
+        }
     }
 
     #[test]
@@ -398,9 +416,11 @@ mod tests {
             compared("status", "IN", "paid"),
             compared("note", "=", "it's"),
             compared("status", "IN", "open"),
+            compared("note", "ILIKE", "it%"),
         ];
         let question = question_of(&suspects.iter().collect::<Vec<_>>());
-        assert_eq!(question.matches("JOIN").count(), 2, "{question}");
+        assert_eq!(question.matches("JOIN").count(), 3, "{question}");
+        assert_eq!(question.matches("ILIKE s.wanted").count(), 1, "{question}");
         assert!(question.contains("(VALUES (0, 'paid'), (2, 'open'))"), "{question}");
         assert!(question.contains("(VALUES (1, 'it''s'))"), "{question}");
         assert!(airlock_gate::outline(&question).is_ok(), "{question}");
@@ -420,22 +440,6 @@ mod tests {
             assert_eq!(is_certain(&finding), certain, "{spellings:?}");
             let told = warning(&finding);
             assert!(told.contains("bills.status has no value 'paid'") && told.contains(warned), "{told}");
-        }
-    }
-
-    #[test]
-    fn only_one_value_that_is_near_is_meant() {
-        let values = ["Machine Learning", "Data Science", "Pune", "Puna", "Model 10", "Model 11"];
-        for (wanted, want) in [
-            ("Machnie Learning", Some("Machine Learning")),
-            ("data sciense", Some("Data Science")),
-            ("Pume", Some("Pune")),
-            ("Punn", None),
-            ("Model 12", None),
-            ("Physics", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(wanted, values.into_iter()), want, "{wanted}");
         }
     }
 }

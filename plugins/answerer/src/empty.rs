@@ -37,7 +37,19 @@ pub fn sentence(input: &AnswerInput) -> Option<String> {
     } else {
         return None;
     };
-    let told = [null(input), held(input), input.probe.as_ref().map(finding), tables(input), unchecked(input)];
+    let told = [
+        none(input),
+        null(input),
+        among(input),
+        held(input),
+        input.probe.as_ref().map(finding),
+        missing(input),
+        values(input),
+        without(input),
+        beside(input),
+        tables(input),
+        unchecked(input),
+    ];
     let told = std::iter::once(head).chain(told.into_iter().flatten());
     Some(told.collect::<Vec<_>>().join(" "))
 }
@@ -60,13 +72,67 @@ fn null(input: &AnswerInput) -> Option<String> {
     ))
 }
 
+/// A limit of no row.
+fn none(input: &AnswerInput) -> Option<String> {
+    let limit = notes(input, "empty:none").next()?;
+    Some(format!("The query asks for no row at all ({limit})."))
+}
+
+/// The NULLs that NOT IN is compared with.
+fn among(input: &AnswerInput) -> Option<String> {
+    let said = match notes(input, "empty:among").next()? {
+        "0" => {
+            "It was checked that NOT IN is compared with no NULL, so that finding nothing may be the answer."
+        }
+        _ => {
+            "It was checked that NULL is among the values that NOT IN is compared with, which makes NOT IN true of no row: they must be left out (IS NOT NULL)."
+        }
+    };
+    Some(said.to_owned())
+}
+
+/// Further values that are not there.
+fn missing(input: &AnswerInput) -> Option<String> {
+    let missing = notes(input, "empty:missing").filter_map(|note| note.split_once('\t'));
+    let missing: Vec<String> = missing.map(|(column, value)| format!("'{value}' in {column}")).collect();
+    (!missing.is_empty()).then(|| format!("The same holds of {}.", and(&missing)))
+}
+
+/// What the column has in place of a value that is not there.
+fn values(input: &AnswerInput) -> Option<String> {
+    let mut told = notes(input, "empty:values").next()?.split('\t');
+    let column = told.next()?;
+    let values: Vec<String> = told.map(|value| format!("'{value}'")).collect();
+    (!values.is_empty()).then(|| format!("The indexed values of {column} are {}.", and(&values)))
+}
+
+/// What there is without HAVING or OFFSET.
+fn without(input: &AnswerInput) -> Option<String> {
+    let (part, rows) = notes(input, "empty:without").find_map(|note| note.split_once('\t'))?;
+    Some(match rows {
+        "0" => format!("It was checked without {part} too, and there is none then either."),
+        "1" => format!("Without {part} there would be 1 row."),
+        rows => format!("Without {part} there would be {} rows.", grouped(rows)),
+    })
+}
+
+/// What may have left none too.
+fn beside(input: &AnswerInput) -> Option<String> {
+    let parts: Vec<&str> = notes(input, "empty:beside").collect();
+    (!parts.is_empty())
+        .then(|| format!("It was not checked without {}, which may leave none too.", and(&parts)))
+}
+
 /// The values that are there as the query has them.
 fn held(input: &AnswerInput) -> Option<String> {
     let held: Vec<String> = notes(input, "empty:held")
         .filter_map(|note| note.split_once('\t'))
         .map(|(column, value)| format!("{column} has '{value}'"))
         .collect();
-    let alone = input.probe.is_none() && notes(input, "empty:rows").next().is_none();
+    let alone = input.probe.is_none()
+        && ["empty:rows", "empty:without", "empty:beside"]
+            .iter()
+            .all(|key| notes(input, key).next().is_none());
     let rest = if alone { "; the conditions together leave no row" } else { "" };
     (!held.is_empty()).then(|| format!("It was checked that {}{rest}.", and(&held)))
 }
@@ -90,6 +156,9 @@ fn tables(input: &AnswerInput) -> Option<String> {
 /// Why nothing more was checked.
 fn unchecked(input: &AnswerInput) -> Option<String> {
     let said = match notes(input, "empty:unchecked").next()? {
+        "among" => {
+            "The query looks for what is not among the values of another (NOT IN): finding nothing may be the answer, and one NULL among those values gives the same; nothing more was checked."
+        }
         "absence" => {
             "The query looks for what is missing, so that finding nothing may be the answer; nothing more was checked."
         }

@@ -334,6 +334,31 @@ fn nothing_found_says_no_more_than_was_run() {
             "It was checked that bills has rows; what the query asks of them leaves none. No condition could be left out to see \
              more: they stand inside OR, NOT, CASE or another expression.",
         ),
+        (&[("none", "LIMIT 0")], "The query asks for no row at all (LIMIT 0)."),
+        (&[("without", "OFFSET 40\t1200")], "Without OFFSET 40 there would be 1,200 rows."),
+        (
+            &[("without", "HAVING count(*) > 9\t0"), ("beside", "OFFSET 40")],
+            "It was checked without HAVING count(*) > 9 too, and there is none then either. It was not checked without OFFSET 40, \
+             which may leave none too.",
+        ),
+        (
+            &[("held", "bills.status\tPAID"), ("beside", "HAVING count(*) > 9")],
+            "It was checked that bills.status has 'PAID'. It was not checked without HAVING count(*) > 9, which may leave none too.",
+        ),
+        (
+            &[("among", "3")],
+            "It was checked that NULL is among the values that NOT IN is compared with, which makes NOT IN true of no row: they \
+             must be left out (IS NOT NULL).",
+        ),
+        (
+            &[("among", "0")],
+            "It was checked that NOT IN is compared with no NULL, so that finding nothing may be the answer.",
+        ),
+        (
+            &[("unchecked", "among")],
+            "The query looks for what is not among the values of another (NOT IN): finding nothing may be the answer, and one NULL \
+             among those values gives the same; nothing more was checked.",
+        ),
         (&[("unchecked", "no-table")], "The query reads no table, so there was nothing to check."),
         (&[("unchecked", "failed")], "Nothing more could be checked: the query for it did not run."),
     ] {
@@ -346,6 +371,16 @@ fn nothing_found_says_no_more_than_was_run() {
         "No row matches the question. It was checked that bills.status has 'PAID'. Without the condition on bills.status (paid) \
          there would be 12 rows."
     );
+    let mut several = noted(&[("missing", "bills.city\tAtlantis"), ("missing", "bills.mode\tgold")]);
+    several.probe = Some(probe(&[], None));
+    let told = template(&several);
+    assert!(
+        told.ends_with(" The same holds of 'Atlantis' in bills.city and 'gold' in bills.mode."),
+        "{told}"
+    );
+    let mut other = noted(&[("values", "bills.mode\tCARD\tUPI")]);
+    other.probe = Some(probe(&[], None));
+    assert!(template(&other).ends_with(" The indexed values of bills.mode are 'CARD' and 'UPI'."));
     let mut zero = input("How many bills are paid?", &[("count", "bigint")], &[&[Some("0")]]);
     assert_eq!(template(&zero), "0 bills are paid.");
     zero.attributes = noted(&[("no-rows", "bills")]).attributes;

@@ -2,6 +2,7 @@
 
 mod clauses;
 mod edits;
+mod grouping;
 mod keywords;
 mod left_out;
 mod losses;

@@ -6,9 +6,10 @@ use pg_query::protobuf::{AConst, FuncCall, TypeCast, a_const};
 use super::expression::array_of;
 use super::names::strings;
 use super::{Checked, Walk, counts, inner, losses, unsupported};
+use crate::facts::{Folding, Letters};
 use crate::functions;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Kind, Nature, STORED_COUNT, Scope, Value};
+use crate::scope::{Kind, Nature, STORED_COUNT, Scope, Trace, Value};
 use crate::vocabulary::Callee;
 
 impl Walk<'_> {
@@ -72,11 +73,15 @@ impl Walk<'_> {
         if callee == Callee::Builtin && losses::cuts(name) {
             self.cut_on_purpose(call.args.first().and_then(|node| node.node.as_ref()));
         }
+        let trace = match callee {
+            Callee::Builtin => self.trace_of_call(call, name, &values),
+            Callee::Known => Trace::Lost,
+        };
         let kind = match callee {
             Callee::Builtin => self.result_kind(name, values),
             Callee::Known => self.vocabulary.returned(schema, name, values.iter()),
         };
-        Ok(Value { kind, nature, origin: None, bytes, count })
+        Ok(Value { kind, nature, origin: None, trace, bytes, count })
     }
 
     /// The name and schema of the function, and whose code it is; None when it is no call that could be read before.
@@ -201,6 +206,33 @@ impl Walk<'_> {
         Err(Refusal::new(RejectionCode::ForbiddenFunction, "st_transform by a text is out of bounds")
             .at(call.location)
             .hint("Write st_transform(geometry, srid) with the number of the reference system."))
+    }
+
+    /// What can still be seen in the result of a function of `pg_catalog`: the letters of a column changed, the elements of
+    /// an array one by one.
+    fn trace_of_call(&self, call: &FuncCall, name: &str, values: &[Value]) -> Trace {
+        let [value] = values else { return Trace::Lost };
+        let folded = |fold: &dyn Fn(&mut Folding)| match value.column() {
+            Some((column, mut folding)) => {
+                fold(&mut folding);
+                Trace::Folded(column, folding)
+            }
+            None => Trace::Lost,
+        };
+        match name {
+            "lower" => folded(&|folding| folding.case = Some(Letters::Lower)),
+            "upper" => folded(&|folding| folding.case = Some(Letters::Upper)),
+            "initcap" => folded(&|folding| folding.case = Some(Letters::Initials)),
+            "btrim" => folded(&|folding| folding.trimmed = true),
+            "unnest" => {
+                let mut written = Vec::new();
+                if let Some(node) = call.args.first().and_then(|node| node.node.as_ref()) {
+                    self.literals(node, true, &mut written);
+                }
+                Trace::written(written)
+            }
+            _ => Trace::Lost,
+        }
     }
 
     /// Whether a value is a stored tsvector, whose elements are rows.

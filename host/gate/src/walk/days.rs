@@ -101,6 +101,14 @@ fn of_call(call: &FuncCall) -> Option<When> {
             let number = |node| constant(node).and_then(|number| i64::try_from(number).ok());
             When::on(number(year)?, number(month)?, number(day)?)
         }
+        ("make_timestamp" | "make_timestamptz", [year, month, day, time @ ..]) => {
+            let number = |node| constant(node).and_then(|number| i64::try_from(number).ok());
+            let day = When::on(number(year)?, number(month)?, number(day)?)?;
+            // A zone moves it by what is not known here.
+            let [hour, minute, second] = time else { return None };
+            let midnight = [hour, minute, second].into_iter().all(|node| is_zero(node));
+            Some(When { later: !midnight, ..day })
+        }
         ("to_date", [text, format]) if literal(format)?.eq_ignore_ascii_case("yyyy-mm-dd") => when(text),
         ("date", [of]) => when(of).map(When::floored),
         ("date_trunc", [unit, of, ..]) if literal(unit)?.eq_ignore_ascii_case("day") => {
@@ -108,6 +116,31 @@ fn of_call(call: &FuncCall) -> Option<When> {
         }
         _ => None,
     }
+}
+
+/// Whether a moment that is made of numbers is the first one of its day.
+pub(super) fn is_at_midnight(call: &FuncCall) -> bool {
+    let time = call.args.iter().skip(3).take(3).filter_map(|node| node.node.as_ref());
+    call.args.len() >= 6 && time.filter(|node| is_zero(node)).count() == 3
+}
+
+/// Whether a number is 0, and not something that a whole number of it would cut.
+fn is_zero(node: &NodeEnum) -> bool {
+    match node {
+        NodeEnum::AConst(AConst { val: Some(a_const::Val::Fval(number)), .. }) => {
+            number.fval.parse::<f64>() == Ok(0.0)
+        }
+        node => constant(node) == Some(0),
+    }
+}
+
+/// Whether a range of moments, as a text writes it, has the first moment of its last day and no more: `[2026-01-01,2026-01-31]`.
+pub(super) fn ends_in_a_day(range: &str) -> bool {
+    let until = range.trim().strip_suffix(']').and_then(|range| range.rsplit_once(','));
+    until.is_some_and(|(_, until)| {
+        let until = until.trim().trim_matches('"');
+        is_day_alone(until) && !written(until).is_some_and(When::is_for_ever)
+    })
 }
 
 fn of_sum(sum: &AExpr) -> Option<When> {

@@ -11,9 +11,8 @@ use super::beside::is_null;
 use super::limits::constant_bytes;
 use super::names::strings;
 use super::{Checked, Walk, counts, inner, losses, unsupported};
-use crate::facts::ComparedLiteral;
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Column, Kind, Nature, STORED_COUNT, Scope, Value};
+use crate::scope::{Column, Kind, Nature, STORED_COUNT, Scope, Trace, Value};
 
 /// Digits that a `numeric` has at most before its point.
 pub(super) const MOST_DIGITS: u64 = 131_072;
@@ -65,10 +64,21 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
+        let negated = std::mem::take(&mut self.negated);
         match node {
             NodeEnum::AConst(constant) => {
                 let value = Value::plain(constant_bytes(constant)).counted(counts::of_constant(constant));
-                Ok(value.being(losses::of_constant(constant)))
+                let trace = match &constant.val {
+                    // NULL is no literal among others, and hides none of them.
+                    None => Trace::Written(Arc::default()),
+                    Some(a_const::Val::Sval(_)) => {
+                        let mut written = Vec::new();
+                        self.literals(node, false, &mut written);
+                        Trace::written(written)
+                    }
+                    Some(_) => Trace::Lost,
+                };
+                Ok(value.being(losses::of_constant(constant)).showing(trace))
             }
             NodeEnum::ColumnRef(reference) => self.column(reference, scope),
             NodeEnum::ParamRef(parameter) => Err(Refusal::new(
@@ -77,9 +87,12 @@ impl Walk<'_> {
             )
             .at(parameter.location)
             .hint("Write the value as a literal.")),
-            NodeEnum::AExpr(expression) => self.operation(expression, scope),
+            NodeEnum::AExpr(expression) => self.operation(expression, negated, scope),
             NodeEnum::BoolExpr(expression) => {
-                self.all(&expression.args, scope)?;
+                for node in expression.args.iter().filter_map(|node| node.node.as_ref()) {
+                    self.negated = negated != (expression.boolop == BoolExprType::NotExpr as i32);
+                    self.computed(node, scope)?;
+                }
                 if expression.boolop == BoolExprType::AndExpr as i32 {
                     let parts = expression.args.iter().filter_map(|node| node.node.as_ref());
                     self.all_of(parts.map(losses::Condition::here));
@@ -105,6 +118,14 @@ impl Walk<'_> {
                 for branch in case.args.iter().filter_map(|node| node.node.as_ref()) {
                     let NodeEnum::CaseWhen(when) = branch else { return Err(unsupported("this CASE")) };
                     let condition = self.maybe(inner(&when.expr), scope)?;
+                    // Without a first value, `compared` holds none.
+                    if let (Some(first), Some(second), Some(of), Some(value)) =
+                        (inner(&case.arg), inner(&when.expr), compared.first(), &condition)
+                    {
+                        let sides = [(of, second), (value, first)];
+                        self.compares("CASE", sides, false);
+                        self.is_one_day(first, of, second, value.nature, when.location);
+                    }
                     compared.extend(condition.filter(|_| case.arg.is_some() && !is_null(inner(&when.expr))));
                     results.extend(self.maybe(inner(&when.result), scope)?);
                     written.extend(inner(&when.result));
@@ -115,7 +136,14 @@ impl Walk<'_> {
                 self.of_one_type(&written, &results, case.location)?;
                 let bytes = results.iter().map(|value| value.bytes).max().unwrap_or_default();
                 let (kind, nature) = (together(&results), losses::together(&written, &results));
-                Ok(Value { kind, nature, origin: None, bytes, count: counts::largest(&results) })
+                Ok(Value {
+                    kind,
+                    nature,
+                    origin: None,
+                    trace: Trace::Lost,
+                    bytes,
+                    count: counts::largest(&results),
+                })
             }
             NodeEnum::CoalesceExpr(coalesce) => {
                 let values = self.all(&coalesce.args, scope)?;
@@ -123,7 +151,14 @@ impl Walk<'_> {
                 self.of_one_type(&written, &values, coalesce.location)?;
                 let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
                 let (kind, nature) = (together(&values), losses::together(&written, &values));
-                Ok(Value { kind, nature, origin: None, bytes, count: counts::largest(&values) })
+                Ok(Value {
+                    kind,
+                    nature,
+                    origin: None,
+                    trace: Trace::Lost,
+                    bytes,
+                    count: counts::largest(&values),
+                })
             }
             NodeEnum::MinMaxExpr(minmax) => {
                 let values = self.all(&minmax.args, scope)?;
@@ -137,7 +172,7 @@ impl Walk<'_> {
                     counts::largest(&values)
                 };
                 let (kind, nature) = (together(&values), losses::together(&written, &values));
-                Ok(Value { kind, nature, origin: None, bytes, count })
+                Ok(Value { kind, nature, origin: None, trace: Trace::Lost, bytes, count })
             }
             NodeEnum::SqlvalueFunction(function) => {
                 use SqlValueFunctionOp as Op;
@@ -160,7 +195,7 @@ impl Walk<'_> {
                     .at(function.location)),
                 }
             }
-            NodeEnum::SubLink(link) => self.sublink(link, scope),
+            NodeEnum::SubLink(link) => self.sublink(link, negated, scope),
             NodeEnum::AArrayExpr(array) => {
                 let values = self.all(&array.elements, scope)?;
                 let written: Vec<_> = array.elements.iter().filter_map(|node| node.node.as_ref()).collect();
@@ -168,7 +203,7 @@ impl Walk<'_> {
                 let bytes = self.quoted(values.iter(), array.location)?;
                 let kind = array_of(together(&values));
                 let count = counts::largest(&values);
-                Ok(Value { kind, nature: Nature::Other, origin: None, bytes, count })
+                Ok(Value { kind, nature: Nature::Other, origin: None, trace: Trace::Lost, bytes, count })
             }
             NodeEnum::RowExpr(row) => {
                 let mut fields: Vec<Column> = Vec::with_capacity(row.args.len());
@@ -185,7 +220,7 @@ impl Walk<'_> {
                 let count = fields.iter().map(|field| field.value.count).max().unwrap_or_default();
                 let bytes = self.quoted(fields.iter().map(|field| &field.value), row.location)?;
                 let kind = Kind::Row(fields.into());
-                Ok(Value { kind, nature: Nature::Other, origin: None, bytes, count })
+                Ok(Value { kind, nature: Nature::Other, origin: None, trace: Trace::Lost, bytes, count })
             }
             NodeEnum::AIndirection(indirection) => {
                 let base = inner(&indirection.arg).ok_or_else(|| unsupported("this expression"))?;
@@ -200,7 +235,9 @@ impl Walk<'_> {
                     let message = format!("there is no known collation {}", name.join("."));
                     return Err(Refusal::new(RejectionCode::UnknownType, message).at(collate.location));
                 }
-                Ok(self.maybe(inner(&collate.arg), scope)?.unwrap_or(Value::plain(0)).computed())
+                let value = self.maybe(inner(&collate.arg), scope)?.unwrap_or(Value::plain(0));
+                let trace = value.traced();
+                Ok(value.computed().showing(trace))
             }
             NodeEnum::GroupingFunc(grouping) => {
                 for node in grouping.args.iter().filter_map(|node| node.node.as_ref()) {
@@ -260,9 +297,9 @@ impl Walk<'_> {
     }
 
     /// A chain of operators leans to the left: it is walked as a list, so that a long one is not a deep one.
-    fn operation(&mut self, expression: &AExpr, scope: &Scope<'_>) -> Checked<Value> {
+    fn operation(&mut self, expression: &AExpr, negated: bool, scope: &Scope<'_>) -> Checked<Value> {
         if expression.kind != AExprKind::AexprOp as i32 {
-            return self.special_operation(expression, scope);
+            return self.special_operation(expression, negated, scope);
         }
         let mut spine = vec![expression];
         let mut first = inner(&expression.lexpr);
@@ -304,7 +341,7 @@ impl Walk<'_> {
             let (before, behind) = (before, behind.unwrap_or_default());
             self.quotient(link, links.peek().copied(), before.unwrap_or_default(), behind);
             if let (Some(left), Some(right)) = (&left, &right) {
-                self.compared_with_day(link, left, right);
+                self.compared_with_day(link, left, right, negated && links.peek().is_none());
             }
             let nature = losses::of_operator(name, before, behind);
             if name == "^" {
@@ -332,7 +369,7 @@ impl Walk<'_> {
     }
 
     /// IN, BETWEEN, LIKE, ANY, ALL, DISTINCT, NULLIF.
-    fn special_operation(&mut self, expression: &AExpr, scope: &Scope<'_>) -> Checked<Value> {
+    fn special_operation(&mut self, expression: &AExpr, negated: bool, scope: &Scope<'_>) -> Checked<Value> {
         let kind = AExprKind::try_from(expression.kind).unwrap_or(AExprKind::Undefined);
         let implied: &[&str] = match kind {
             AExprKind::AexprBetween
@@ -382,7 +419,10 @@ impl Walk<'_> {
             self.not_taken_on(left.iter().chain(&right).chain(&listed), united, expression.location)?;
         }
         self.compared(expression, left.as_ref(), right.as_ref());
-        self.among_days(expression, left.as_ref(), &bounds);
+        self.among_days(expression, left.as_ref(), &bounds, negated);
+        if let (Some(left), Some(right)) = (&left, &right) {
+            self.distinct_from_day(expression, left, right, negated);
+        }
         if kind != AExprKind::AexprNullif {
             return Ok(Value::truth());
         }
@@ -396,75 +436,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Writes down the literals that an operator compares with a column.
-    fn compared(&mut self, expression: &AExpr, left: Option<&Value>, right: Option<&Value>) {
-        let written = strings(&expression.name).and_then(|parts| parts.last().copied()).unwrap_or_default();
-        let operator = match (AExprKind::try_from(expression.kind), written) {
-            (Ok(AExprKind::AexprLike), "~~") => "LIKE",
-            (Ok(AExprKind::AexprLike), _) => "NOT LIKE",
-            (Ok(AExprKind::AexprIlike), "~~*") => "ILIKE",
-            (Ok(AExprKind::AexprIlike), _) => "NOT ILIKE",
-            (Ok(AExprKind::AexprIn), "=") => "IN",
-            (Ok(AExprKind::AexprIn), _) => "NOT IN",
-            (Ok(AExprKind::AexprDistinct), _) => "IS DISTINCT FROM",
-            (Ok(AExprKind::AexprNotDistinct), _) => "IS NOT DISTINCT FROM",
-            (Ok(AExprKind::AexprNullif), _) => "NULLIF",
-            (_, name) => name,
-        };
-        let sides = [(left, inner(&expression.rexpr)), (right, inner(&expression.lexpr))];
-        for (value, node) in sides {
-            let (Some(column), Some(node)) = (value.and_then(|value| value.origin.clone()), node) else {
-                continue;
-            };
-            let mut found = Vec::new();
-            self.literals(node, &mut found);
-            for (literal, span) in found {
-                self.facts.literal(ComparedLiteral {
-                    column: (*column).clone(),
-                    operator: operator.to_owned(),
-                    literal,
-                    span,
-                });
-            }
-        }
-    }
-
-    /// The literals a node is, or is a list of.
-    fn literals(&self, node: &NodeEnum, found: &mut Vec<(String, std::ops::Range<usize>)>) {
-        match node {
-            NodeEnum::AConst(constant) => {
-                let literal = match &constant.val {
-                    Some(a_const::Val::Sval(text)) => text.sval.clone(),
-                    Some(a_const::Val::Ival(number)) => number.ival.to_string(),
-                    Some(a_const::Val::Fval(number)) => number.fval.clone(),
-                    _ => return,
-                };
-                if let Some(token) = self.scan.at(constant.location) {
-                    found.push((literal, token.start..token.end));
-                }
-            }
-            NodeEnum::TypeCast(cast) => {
-                if let Some(node @ NodeEnum::AConst(_)) = inner(&cast.arg) {
-                    self.literals(node, found);
-                }
-            }
-            NodeEnum::List(list) => {
-                list.items
-                    .iter()
-                    .filter_map(|node| node.node.as_ref())
-                    .for_each(|node| self.literals(node, found));
-            }
-            NodeEnum::AArrayExpr(array) => {
-                let elements = array.elements.iter().filter_map(|node| node.node.as_ref());
-                elements.for_each(|node| self.literals(node, found));
-            }
-            _ => {}
-        }
-    }
-
     // ---- subqueries, fields ----
 
-    fn sublink(&mut self, link: &SubLink, scope: &Scope<'_>) -> Checked<Value> {
+    fn sublink(&mut self, link: &SubLink, negated: bool, scope: &Scope<'_>) -> Checked<Value> {
         let Some(NodeEnum::SelectStmt(query)) = inner(&link.subselect) else {
             return Err(unsupported("this subquery").at(link.location));
         };
@@ -488,6 +462,17 @@ impl Walk<'_> {
                     self.usable(&column.value, link.location)?;
                 }
                 self.looked_for(tested.as_ref(), &columns, link.location)?;
+                let written = strings(&link.oper_name).unwrap_or_default();
+                let operator = match (SubLinkType::try_from(link.sub_link_type), written.last()) {
+                    (Ok(SubLinkType::AnySublink), None | Some(&"=")) => {
+                        Some(if negated { "NOT IN" } else { "IN" })
+                    }
+                    (Ok(SubLinkType::AllSublink), Some(&"<>")) => Some("NOT IN"),
+                    _ => None,
+                };
+                if let (Some(operator), Some(tested), [among]) = (operator, &tested, &*columns) {
+                    self.joined_on(operator, tested, &among.value);
+                }
                 Ok(Value::truth())
             }
             _ => Err(unsupported("this subquery").at(link.location)),
@@ -518,7 +503,7 @@ impl Walk<'_> {
                         }
                         other => other,
                     };
-                    Value { kind, nature: Nature::Other, origin: None, ..value }
+                    Value { kind, nature: Nature::Other, origin: None, trace: Trace::Lost, ..value }
                 }
                 _ => return Err(unsupported("a star in this place").at(at)),
             };

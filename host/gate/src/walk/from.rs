@@ -422,6 +422,7 @@ impl Walk<'_> {
                 self.note(&side.value);
                 self.comparable(&side.value, -1)?;
             }
+            self.joined_on("IN", &mine.value, &theirs.value);
             let mut one = mine.clone();
             one.value.kind = mine.value.kind.joined(&theirs.value.kind);
             one.value.nature = mine.value.nature.joined(theirs.value.nature);

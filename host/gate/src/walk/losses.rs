@@ -53,8 +53,10 @@ impl Walk<'_> {
         }
     }
 
-    /// A moment that is compared with a day: `= day`, `<= day`, and the other way round.
-    pub(super) fn compared_with_day(&mut self, link: &AExpr, left: &Value, right: &Value) {
+    /// A moment that is compared with a day: `= day`, `<= day`, `<> day`, and the other way round; under NOT what is left when
+    /// the comparison is not true, so that `NOT (moment > day)` ends at the first moment of the day too. Or a moment in a range
+    /// of moments that has the first moment of its last day.
+    pub(super) fn compared_with_day(&mut self, link: &AExpr, left: &Value, right: &Value, negated: bool) {
         let (Some(first), Some(second)) = (inner(&link.lexpr), inner(&link.rexpr)) else { return };
         let (moment, node, day, operator) = if is_moment(first, left) {
             (left, second, right, operator(link))
@@ -63,14 +65,61 @@ impl Walk<'_> {
         } else {
             return;
         };
-        let kind = match operator {
-            "<=" => LossKind::LastDay,
-            // A day of another table is a key: what is equal to it is so at midnight on purpose.
-            "=" if !matches!(node, NodeEnum::ColumnRef(_)) => LossKind::OneDay,
+        // A day of another table is a key: what is equal to it is so at midnight on purpose.
+        let is_key = matches!(node, NodeEnum::ColumnRef(_));
+        let kind = match (operator, negated) {
+            ("<=", _) | (">", true) => LossKind::LastDay,
+            ("=", false) | ("<>", true) if !is_key => LossKind::OneDay,
+            ("<>", false) | ("=", true) if !is_key => LossKind::NotOneDay,
+            ("<@", _)
+                if day.nature == Nature::ToLastDay || literal(node).is_some_and(days::ends_in_a_day) =>
+            {
+                let among = [(node, Nature::Moment)];
+                return self.moment(LossKind::LastDay, link.location, moment, &among, &["<@", "@>"]);
+            }
             _ => return,
         };
         if is_day(node, day.nature) {
-            self.moment(kind, link.location, moment, &[(node, day.nature)], &["=", "<=", ">="]);
+            let written = ["=", "<=", ">=", "<>", "!=", "<", ">"];
+            self.moment(kind, link.location, moment, &[(node, day.nature)], &written);
+        }
+    }
+
+    /// `moment IS [NOT] DISTINCT FROM day`
+    pub(super) fn distinct_from_day(
+        &mut self,
+        expression: &AExpr,
+        left: &Value,
+        right: &Value,
+        negated: bool,
+    ) {
+        let kind = match AExprKind::try_from(expression.kind) {
+            Ok(AExprKind::AexprDistinct) if negated => LossKind::OneDay,
+            Ok(AExprKind::AexprDistinct) => LossKind::NotOneDay,
+            Ok(AExprKind::AexprNotDistinct) if negated => LossKind::NotOneDay,
+            Ok(AExprKind::AexprNotDistinct) => LossKind::OneDay,
+            _ => return,
+        };
+        let (Some(first), Some(second)) = (inner(&expression.lexpr), inner(&expression.rexpr)) else {
+            return;
+        };
+        let key = matches!(second, NodeEnum::ColumnRef(_));
+        if is_moment(first, left) && !key && is_day(second, right.nature) {
+            self.moment(kind, expression.location, left, &[(second, right.nature)], &["IS"]);
+        }
+    }
+
+    /// `CASE moment WHEN day`
+    pub(super) fn is_one_day(
+        &mut self,
+        case: &NodeEnum,
+        moment: &Value,
+        day: &NodeEnum,
+        nature: Nature,
+        location: i32,
+    ) {
+        if is_moment(case, moment) && !matches!(day, NodeEnum::ColumnRef(_)) && is_day(day, nature) {
+            self.moment(LossKind::OneDay, location, moment, &[(day, nature)], &["WHEN"]);
         }
     }
 
@@ -81,6 +130,7 @@ impl Walk<'_> {
         expression: &AExpr,
         left: Option<&Value>,
         bounds: &[(&NodeEnum, Nature)],
+        negated: bool,
     ) {
         let kind = AExprKind::try_from(expression.kind).unwrap_or(AExprKind::Undefined);
         let (Some(column), Some(left)) = (inner(&expression.lexpr), left) else { return };
@@ -96,8 +146,10 @@ impl Walk<'_> {
                     self.moment(LossKind::LastDay, expression.location, left, day, &["BETWEEN", "NOT"]);
                 }
             }
-            (AExprKind::AexprIn, [_, ..]) if is_equality(expression) && bounds.iter().all(is_day) => {
-                self.moment(LossKind::OneDay, expression.location, left, bounds, &["IN"]);
+            (AExprKind::AexprIn, [_, ..]) if bounds.iter().all(is_day) => {
+                let chosen = is_equality(expression) != negated;
+                let kind = if chosen { LossKind::OneDay } else { LossKind::NotOneDay };
+                self.moment(kind, expression.location, left, bounds, &["IN", "NOT"]);
             }
             _ => {}
         }
@@ -202,6 +254,7 @@ fn flipped(operator: &str) -> &str {
         "<=" => ">=",
         ">" => "<",
         ">=" => "<=",
+        "@>" => "<@",
         same => same,
     }
 }
@@ -402,6 +455,12 @@ pub(super) fn of_call(name: &str, call: &FuncCall, values: &[Value]) -> Nature {
         "to_timestamp" if text(1).is_some_and(|format| !format.to_ascii_uppercase().contains("HH")) => {
             Nature::FirstMoment
         }
+        "make_timestamp" | "make_timestamptz" if days::is_at_midnight(call) => Nature::FirstMoment,
+        "tsrange" | "tstzrange" if text(2).is_some_and(|bounds| bounds.ends_with(']')) => {
+            let until = call.args.get(1).and_then(|node| node.node.as_ref());
+            let nature = values.get(1).map(|value| value.nature).unwrap_or_default();
+            if until.is_some_and(|until| is_day(until, nature)) { Nature::ToLastDay } else { Nature::Other }
+        }
         "date_trunc" if text(0).is_some_and(days::is_whole_days) => Nature::Boundary,
         "make_interval" => of_interval(days::interval_of_call(call)),
         _ => Nature::Other,
@@ -413,6 +472,14 @@ pub(super) fn of_cast(cast: &TypeCast, value: Nature) -> Nature {
     let Some(of) = cast.type_name.as_ref().filter(|of| of.array_bounds.is_empty()) else {
         return Nature::Other;
     };
+    let spans = matches!(
+        strings(&of.names).unwrap_or_default().as_slice(),
+        ["tsrange" | "tstzrange"] | ["pg_catalog", "tsrange" | "tstzrange"]
+    );
+    if spans {
+        let to_last_day = inner(&cast.arg).and_then(literal).is_some_and(days::ends_in_a_day);
+        return if to_last_day || value == Nature::ToLastDay { Nature::ToLastDay } else { Nature::Other };
+    }
     match (of_type(&of.names), value) {
         // A number that a cast makes whole is divided as one on purpose.
         (whole, _) if whole.is_whole() => Nature::Other,

@@ -2,6 +2,7 @@
 
 mod beside;
 mod call;
+mod compared;
 mod counts;
 mod days;
 mod expression;
@@ -66,6 +67,8 @@ pub(crate) struct Walk<'w> {
     windows: Vec<String>,
     /// Whether a turn of a recursive query is being tried, where only what multiplies for certain counts.
     turning: bool,
+    /// Whether the condition that is walked next stands under a NOT, and under no second one.
+    negated: bool,
 }
 
 impl<'w> Walk<'w> {
@@ -83,6 +86,7 @@ impl<'w> Walk<'w> {
             series: 1,
             windows: Vec::new(),
             turning: false,
+            negated: false,
         }
     }
 

@@ -289,6 +289,7 @@ impl Walk<'_> {
             value.origin = None;
         }
         value.nature = value.nature.joined(other.nature);
+        value.trace.unite(&other.trace);
         value.bytes = value.bytes.max(other.bytes);
         value.count = value.count.max(other.count);
         Ok(())

@@ -6,7 +6,7 @@ use pg_query::protobuf::{AConst, TypeCast, TypeName, a_const};
 use super::names::strings;
 use super::{Checked, Walk, inner, losses, unsupported};
 use crate::rejection::{Refusal, RejectionCode};
-use crate::scope::{Kind, Scope, Value};
+use crate::scope::{Kind, Scope, Trace, Value};
 
 /// Largest length that `char(n)` and `bit(n)` may pad to.
 const PADDED_LENGTH: i32 = 10_000;
@@ -29,7 +29,12 @@ impl Walk<'_> {
         }
         // Of an array only its elements are such values.
         let nature = losses::of_cast(cast, value.nature);
-        Ok(Value { kind, nature, origin: None, bytes, count: value.count })
+        // A text stays the text that it is.
+        let texts = of.typmods.is_empty()
+            && of.array_bounds.is_empty()
+            && matches!(names.as_slice(), ["text" | "varchar"] | ["pg_catalog", "text" | "varchar"]);
+        let trace = if texts { value.traced() } else { Trace::Lost };
+        Ok(Value { kind, nature, origin: None, trace, bytes, count: value.count })
     }
 
     /// A type that is named in the text.

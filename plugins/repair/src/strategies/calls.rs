@@ -43,8 +43,18 @@ fn translate(tokens: &Tokens<'_>, index: usize) -> Option<Edit> {
     let name = tokens.written(index).to_ascii_uppercase();
     let arguments: Vec<&str> =
         tokens.arguments(index + 1)?.iter().map(|argument| tokens.slice(argument)).collect();
-    let with = replacement(&name, &arguments)?;
     let close = tokens.closing(index + 1)?;
+    let divided = tokens.is_operator(close + 1, "/")
+        || index.checked_sub(1).is_some_and(|before| tokens.is_operator(before, "/"));
+    let with = match (name.as_str(), arguments.as_slice()) {
+        // MySQL divides whole numbers into fractions; T-SQL, whose DATEDIFF has three arguments, does not.
+        ("DATEDIFF", [until, from]) if divided => format!("(({until})::date - ({from})::date)::numeric"),
+        ("TIMESTAMPDIFF", [unit, from, until]) => {
+            let units = complete_units(unit, from, until)?;
+            if divided { format!("{units}::numeric") } else { format!("{units}::bigint") }
+        }
+        (name, arguments) => replacement(name, arguments)?,
+    };
     Some(Edit::replace(tokens.bytes(&(index..close + 1))?, with))
 }
 
@@ -72,9 +82,6 @@ fn replacement(name: &str, arguments: &[&str]) -> Option<String> {
         ("TRUNCATE", [x, digits]) => format!("trunc(({x})::numeric, {digits})"),
         ("DATEDIFF", [until, from]) => format!("(({until})::date - ({from})::date)"),
         ("DATEDIFF", [unit, from, until]) => boundaries(unit, from, until)?,
-        ("TIMESTAMPDIFF", [unit, from, until]) if unit.eq_ignore_ascii_case("DAY") => {
-            format!("(({until})::date - ({from})::date)")
-        }
         ("DATE_ADD" | "ADDDATE", [x, interval]) => format!("({x} + {})", interval_of(interval)?),
         ("DATE_SUB" | "SUBDATE", [x, interval]) => format!("({x} - {})", interval_of(interval)?),
         ("DATEADD", [unit, count, x]) => format!("({x} + ({count}) * INTERVAL '1 {}')", unit_of(unit)?),
@@ -83,6 +90,27 @@ fn replacement(name: &str, arguments: &[&str]) -> Option<String> {
         }
         ("GROUP_CONCAT", [list]) => concatenated(list, None)?,
         ("LISTAGG", [x, separator]) => format!("string_agg(({x})::text, {separator})"),
+        _ => return None,
+    })
+}
+
+/// MySQL counts units that are complete, towards zero: 23 hours are no day, and from the 31st of January to the 28th of
+/// February it is no month.
+fn complete_units(unit: &str, from: &str, until: &str) -> Option<String> {
+    let unit = unit.to_ascii_uppercase();
+    let seconds = format!("EXTRACT(EPOCH FROM ({until})::timestamp - ({from})::timestamp)");
+    let part = |part: &str| format!("EXTRACT({part} FROM age(({until})::timestamp, ({from})::timestamp))");
+    let months = || format!("{} * 12 + {}", part("YEAR"), part("MONTH"));
+    Some(match unit.strip_prefix("SQL_TSI_").unwrap_or(&unit) {
+        "MICROSECOND" => format!("trunc({seconds} * 1000000)"),
+        "SECOND" => format!("trunc({seconds})"),
+        "MINUTE" => format!("trunc({seconds} / 60)"),
+        "HOUR" => format!("trunc({seconds} / 3600)"),
+        "DAY" => format!("trunc({seconds} / 86400)"),
+        "WEEK" => format!("trunc({seconds} / 604800)"),
+        "MONTH" => format!("({})", months()),
+        "QUARTER" => format!("trunc(({}) / 3)", months()),
+        "YEAR" => part("YEAR"),
         _ => return None,
     })
 }
@@ -210,6 +238,20 @@ mod tests {
             ("SELECT LEN(a) + CHARINDEX('x', a)", Some("SELECT length(a) + strpos(a, 'x')")),
             ("SELECT GETDATE(), CURDATE()", Some("SELECT now(), CURRENT_DATE")),
             ("SELECT DATEDIFF(a, b)", Some("SELECT ((a)::date - (b)::date)")),
+            ("SELECT DATEDIFF(a, b) / 7", Some("SELECT ((a)::date - (b)::date)::numeric / 7")),
+            (
+                "SELECT TIMESTAMPDIFF(DAY, a, b)",
+                Some("SELECT trunc(EXTRACT(EPOCH FROM (b)::timestamp - (a)::timestamp) / 86400)::bigint"),
+            ),
+            (
+                "SELECT TIMESTAMPDIFF(SQL_TSI_SECOND, a, b) / 2",
+                Some("SELECT trunc(EXTRACT(EPOCH FROM (b)::timestamp - (a)::timestamp))::numeric / 2"),
+            ),
+            (
+                "SELECT timestampdiff(year, a, b)",
+                Some("SELECT EXTRACT(YEAR FROM age((b)::timestamp, (a)::timestamp))::bigint"),
+            ),
+            ("SELECT TIMESTAMPDIFF(DECADE, a, b)", None),
             ("SELECT DATEDIFF(day, a, b)", Some("SELECT ((b)::date - (a)::date)")),
             (
                 "SELECT DATEDIFF(month, a, b)",

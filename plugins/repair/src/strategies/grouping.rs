@@ -5,11 +5,16 @@ use std::ops::Range;
 use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::failure::same_text;
 
+use airlock_plugin_sdk::contract::catalog::TableDetail;
+
 use super::filters;
 use crate::block::{Block, Clause};
 use crate::case::{Case, Proposal};
 use crate::edit::Edit;
 use crate::tokens::{Kind, Tokens};
+
+/// Key of the attributes of a relation that name a unique key beside the primary one: its columns, with tabs between.
+const UNIQUE_KEY: &str = "unique-key";
 
 /// Functions that make one value of many rows.
 const AGGREGATES: [&str; 26] = [
@@ -83,6 +88,9 @@ fn group(case: &Case<'_, impl Host>) -> Option<Proposal> {
     if missing.is_empty() || !missing.iter().any(|written| written.contains(failing)) {
         return None;
     }
+    if gives_any_row(case, &block) || splits_to_rows(case, &block, &grouped, &missing) {
+        return None;
+    }
     let list = missing.join(", ");
     let edit = match block.clause(Clause::GroupBy) {
         Some(_) => Edit::insert(block.end_of(tokens, Clause::GroupBy)?, format!(", {list}")),
@@ -93,6 +101,69 @@ fn group(case: &Case<'_, impl Host>) -> Option<Proposal> {
         change: format!("The rows are grouped by {list} too."),
         reason: "Every selected column that is not aggregated must be grouped.".into(),
     })
+}
+
+/// Whether one group of several would be shown, whichever comes first: the text asks for one row and neither groups nor
+/// orders.
+fn gives_any_row(case: &Case<'_, impl Host>, block: &Block) -> bool {
+    let tokens = &case.tokens;
+    let absent = |clause| block.clause(clause).is_none();
+    let one = block.clause(Clause::Limit).is_some_and(|range| {
+        let limit = tokens.is(range.start.saturating_sub(1), "LIMIT") && tokens.slice(range) == "1";
+        // FETCH FIRST [1] ROW ONLY
+        let fetch = tokens.is_any(range.start, &["FIRST", "NEXT"])
+            && (tokens.written(range.start + 1) == "1" || tokens.is_any(range.start + 1, &["ROW", "ROWS"]));
+        limit || fetch
+    });
+    one && absent(Clause::OrderBy) && absent(Clause::GroupBy)
+}
+
+/// Whether every group would be one row of the only relation, because a key of it is among what is grouped by: an aggregate
+/// over one row says nothing, so that the writer meant something else. Ordered by an aggregate it still says which rows come
+/// first.
+fn splits_to_rows(case: &Case<'_, impl Host>, block: &Block, grouped: &[String], missing: &[&str]) -> bool {
+    let tokens = &case.tokens;
+    let relations = case.relations(block);
+    let [only] = relations.as_slice() else { return false };
+    let Some(detail) = &only.detail else { return false };
+    let column = |written: &str| {
+        let read = Tokens::of(written);
+        let last = read.all.len().checked_sub(1)?;
+        let plain = (0..=last).all(|at| read.name(at).is_some() || read.kind(at) == Some(Kind::Dot));
+        plain.then(|| read.name(last)).flatten()
+    };
+    let own: Vec<String> = grouped.iter().filter_map(|written| column(written)).collect();
+    let all: Vec<String> =
+        own.iter().cloned().chain(missing.iter().filter_map(|written| column(written))).collect();
+    // Where the text itself groups by a key, the other columns of the row split nothing.
+    let splits = has_key(detail, &all) && !has_key(detail, &own);
+    splits && !ordered_by_aggregate(tokens, block)
+}
+
+/// Whether these columns have a whole key of a relation.
+fn has_key(detail: &TableDetail, columns: &[String]) -> bool {
+    let further = detail.attributes.iter().filter(|attribute| attribute.key == UNIQUE_KEY);
+    let further = further.map(|attribute| attribute.value.split('\t').map(str::to_owned).collect());
+    std::iter::once(detail.primary_key.clone())
+        .chain(further)
+        .any(|key: Vec<String>| !key.is_empty() && key.iter().all(|part| columns.contains(part)))
+}
+
+/// Whether the first thing that the rows are ordered by is an aggregate, written out, by its name or by its place.
+fn ordered_by_aggregate(tokens: &Tokens<'_>, block: &Block) -> bool {
+    let Some(first) =
+        block.clause(Clause::OrderBy).and_then(|range| tokens.split(range.clone()).into_iter().next())
+    else {
+        return false;
+    };
+    let aggregated = |range: &Range<usize>| range.clone().any(|at| is_aggregate(tokens, at));
+    let items = block.items(tokens);
+    let named = items.iter().enumerate().find(|(at, item)| {
+        let alias = output(tokens, (*item).clone()).1;
+        tokens.written(first.start) == (at + 1).to_string()
+            || alias.is_some() && alias == tokens.name(first.start)
+    });
+    aggregated(&first) || named.is_some_and(|(_, item)| aggregated(item))
 }
 
 /// What GROUP BY lists, positions replaced by the items they stand for.

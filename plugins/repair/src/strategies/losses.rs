@@ -90,7 +90,7 @@ const OPENS: [&str; 7] = ["WHERE", "AND", "OR", "NOT", "ON", "WHEN", "HAVING"];
 enum Form {
     /// `= day`, `IN (day, day)`
     OneOf,
-    /// `<= day`
+    /// `<= day`, `NOT (... > day)`
     Until,
     /// `BETWEEN ... AND day`
     Within,
@@ -116,7 +116,9 @@ struct Compared {
 impl Compared {
     fn of(case: &Case<'_, impl Host>, at: usize, in_moments: bool) -> Option<Self> {
         let tokens = &case.tokens;
-        let Some((start, column)) = column_before(case, at).filter(|_| tokens.written(at) != ">=") else {
+        let Some((start, column)) =
+            column_before(case, at).filter(|_| ![">=", "<"].contains(&tokens.written(at)))
+        else {
             return Self::reversed(case, at, in_moments);
         };
         let outside = tokens.is(at, "NOT");
@@ -138,7 +140,8 @@ impl Compared {
         if !tokens.is(between, "BETWEEN") {
             let form = match tokens.written(at) {
                 "=" => Form::OneOf,
-                "<=" => Form::Until,
+                // `>` under a NOT.
+                "<=" | ">" => Form::Until,
                 _ => return None,
             };
             let value = value(tokens, at + 1)?;
@@ -174,7 +177,7 @@ impl Compared {
         let tokens = &case.tokens;
         let form = match tokens.written(at) {
             "=" => Form::OneOf,
-            ">=" => Form::Until,
+            ">=" | "<" => Form::Until,
             _ => return None,
         };
         let column = case.reference_at(at + 1)?.range;
@@ -206,7 +209,13 @@ impl Compared {
         let mut edits = Vec::new();
         match (self.form, self.and) {
             (Form::Until, _) => {
-                edits.push(Edit::replace(operator, if self.column.start > last.start { ">" } else { "<" }));
+                let sign = match tokens.written(self.operator.start) {
+                    "<=" => "<",
+                    ">=" => ">",
+                    ">" => ">=",
+                    _ => "<=",
+                };
+                edits.push(Edit::replace(operator, sign));
                 edits.push(Edit::replace(value, next));
             }
             (Form::OneOf, _)

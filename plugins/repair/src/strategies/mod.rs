@@ -142,7 +142,8 @@ pub const STRATEGIES: &[Strategy] = &[
         edits: Edits::Grouping,
         widen: false,
         advice: "A selected or ordered column is neither grouped nor aggregated. Add it to GROUP BY if the answer is to \
-                 be split by it, else aggregate it or leave it out. Conditions on aggregates belong in HAVING.",
+                 be split by it, else aggregate it or leave it out. For the row that has the largest or smallest value, order by the \
+                 value with LIMIT 1 and aggregate nothing. Conditions on aggregates belong in HAVING.",
         tell: Tell::Nothing,
     },
     Strategy {

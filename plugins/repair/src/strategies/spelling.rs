@@ -20,18 +20,23 @@ fn respell(case: &Case<'_, impl Host>) -> Option<Proposal> {
     for finding in findings(case.input) {
         let [spelling] = finding.spellings.as_slice() else { continue };
         let wanted = wanted(&finding);
-        if wanted == *spelling || wanted.contains(['%', '_']) {
+        // Another pattern would be another question, unless only its letters are of the wrong case.
+        let pattern = wanted.contains(['%', '_']) && wanted.to_lowercase() != spelling.to_lowercase();
+        if wanted == *spelling || pattern {
             continue;
         }
         let mut found = places(case, &finding, &wanted);
-        found.retain(|span| !edits.iter().any(|edit| edit.span == *span));
+        found.retain(|place| !edits.iter().any(|edit| edit.span == place.span));
         if found.is_empty() {
             continue;
         }
-        edits.extend(found.into_iter().map(|span| Edit::replace(span, literal(spelling))));
+        edits.extend(found.into_iter().map(|place| {
+            let with = if place.in_array { element(spelling) } else { literal(spelling) };
+            Edit::replace(place.span, with)
+        }));
         changes.push(format!("{} is now {}.", literal(&wanted), literal(spelling)));
         reasons.push(format!(
-            "{}.{} has no value {}, and this is the one that is spelt nearly so.",
+            "{}.{} has no value {} as the query compares it, and this is the one that is spelt nearly so.",
             finding.column.table.name,
             finding.column.column,
             literal(&wanted)
@@ -49,23 +54,53 @@ fn wanted(finding: &ProbeFinding) -> String {
     }
 }
 
+/// Where a value stands.
+struct Place {
+    span: Range<usize>,
+    /// Whether it is an element of an array that one literal writes.
+    in_array: bool,
+}
+
 /// Where the text compares the column with this value.
-fn places(case: &Case<'_, impl Host>, finding: &ProbeFinding, wanted: &str) -> Vec<Range<usize>> {
+fn places(case: &Case<'_, impl Host>, finding: &ProbeFinding, wanted: &str) -> Vec<Place> {
     let tokens = &case.tokens;
-    let written: Vec<Range<usize>> = (0..tokens.all.len())
-        .filter(|index| {
-            tokens.kind(*index) == Some(Kind::Text)
-                && tokens.written(*index).starts_with('\'')
-                && inside(tokens.written(*index)).replace("''", "'") == wanted
-        })
-        .filter_map(|index| case.span(index))
+    let texts = || {
+        (0..tokens.all.len())
+            .filter(|index| {
+                tokens.kind(*index) == Some(Kind::Text) && tokens.written(*index).starts_with('\'')
+            })
+            .filter_map(|index| Some((index, case.span(index)?)))
+    };
+    let written: Vec<Range<usize>> = texts()
+        .filter(|(index, _)| inside(tokens.written(*index)).replace("''", "'") == wanted)
+        .map(|(_, span)| span)
         .collect();
-    if written.len() == 1 {
-        return written;
+    let arrays: Vec<Range<usize>> =
+        texts().filter(|(index, _)| tokens.written(*index).starts_with("'{")).map(|(_, span)| span).collect();
+    if let ([only], []) = (written.as_slice(), arrays.as_slice()) {
+        return vec![Place { span: only.clone(), in_array: false }];
     }
     // The same text may be compared with other columns too; the gate knows which is which.
     let Ok(facts) = case.host.check(tokens.text) else { return Vec::new() };
     let compared = facts.literals.into_iter().filter(|found| found.column == finding.column);
-    let spans = compared.map(|found| found.start as usize..found.end as usize);
-    spans.filter(|span| written.contains(span)).collect()
+    let spans = compared.map(|found| (found.start as usize..found.end as usize, found.literal));
+    spans
+        .filter_map(|(span, literal)| {
+            let inside = |array: &Range<usize>| array.start < span.start && span.end < array.end;
+            let in_array = arrays.iter().any(inside) && literal == wanted;
+            (in_array || written.contains(&span)).then_some(Place { span, in_array })
+        })
+        .collect()
+}
+
+/// A value as an element of an array in a literal: between quotes of its own, unless it is a plain word.
+fn element(value: &str) -> String {
+    let plain = value.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+        && !value.is_empty()
+        && !value.eq_ignore_ascii_case("null");
+    if plain {
+        return value.to_owned();
+    }
+    let escaped = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\'', "''");
+    format!("\"{escaped}\"")
 }

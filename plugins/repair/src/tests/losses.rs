@@ -41,6 +41,20 @@ fn emptied(marked: &str) -> RepairInput {
     failed
 }
 
+#[test]
+fn what_is_not_later_than_a_day_has_all_of_it() {
+    table_of(&[
+        (
+            "SELECT 1 FROM bills WHERE NOT (bill_dt §> '2026-01-30')",
+            Some("SELECT 1 FROM bills WHERE NOT (bill_dt >= '2026-01-31')"),
+        ),
+        (
+            "SELECT 1 FROM bills WHERE NOT (DATE '2026-01-30' §< bill_dt)",
+            Some("SELECT 1 FROM bills WHERE NOT (DATE '2026-01-31' <= bill_dt)"),
+        ),
+    ]);
+}
+
 fn table_of(cases: &[(&str, Option<&str>)]) {
     for (marked, want) in cases {
         assert_eq!(rewritten(&shop(), &emptied(marked)).as_deref(), *want, "{marked}");

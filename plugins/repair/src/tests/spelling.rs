@@ -1,6 +1,7 @@
 //! Values that the data spells otherwise, several in one text.
 
 use airlock_plugin_sdk::Attribute;
+use airlock_plugin_sdk::contract::sql::{ComparedLiteral, Facts};
 
 use super::*;
 
@@ -34,7 +35,7 @@ fn every_misspelt_value_is_put_right_at_once() {
                 "SELECT 1 FROM bills WHERE status IN ('PAID', 'OPEN', 'void', 'odd') AND city = 'Pune'"
             );
             assert_eq!(change, "'paid' is now 'PAID'. 'opne' is now 'OPEN'. 'pune' is now 'Pune'.");
-            assert!(reason.contains("bills.city has no value 'pune'"), "{reason}");
+            assert!(reason.contains("bills.city has no value 'pune' as the query compares it"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
@@ -54,5 +55,60 @@ fn every_misspelt_value_is_put_right_at_once() {
             }
         }
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_value_in_an_array_is_put_right_in_its_place() {
+    let sql = "SELECT 1 FROM bills WHERE city = ANY('{pune,\"new delhi\",Sinnar}')";
+    let at = |part: &str| {
+        let start = sql.find(part).unwrap() as u32;
+        (start, start + part.len() as u32)
+    };
+    let city = ColumnRef { table: table_ref("bills"), column: "city".into() };
+    let compared = |literal: &str, part: &str| {
+        let (start, end) = at(part);
+        ComparedLiteral { column: city.clone(), operator: "=".into(), literal: literal.into(), start, end }
+    };
+    let facts = Facts {
+        tables: vec![table_ref("bills")],
+        columns: vec![city.clone()],
+        functions: vec![],
+        literals: vec![
+            compared("pune", "pune"),
+            compared("new delhi", "\"new delhi\""),
+            compared("Sinnar", "Sinnar"),
+        ],
+    };
+    let host = shop().verdict(sql, Ok(facts));
+    let told = |literal: &str, spelling: &str| Attribute {
+        key: "misspelt".into(),
+        value: format!(
+            r#"{{"schema":"public","table":"bills","column":"city","literal":"{literal}","spellings":["{spelling}"]}}"#
+        ),
+    };
+    let mut input = input("empty_result", "no row", sql);
+    input.attributes = vec![told("pune", "Pune, the city"), told("new delhi", "Delhi")];
+    assert_eq!(
+        rewritten(&host, &input).as_deref(),
+        Some("SELECT 1 FROM bills WHERE city = ANY('{\"Pune, the city\",Delhi,Sinnar}')")
+    );
+}
+
+#[test]
+fn a_pattern_is_put_right_only_in_its_letters() {
+    let told = |spelling: &str| Attribute {
+        key: "misspelt".into(),
+        value: format!(
+            r#"{{"schema":"public","table":"bills","column":"city","literal":"%Pune%","spellings":["{spelling}"]}}"#
+        ),
+    };
+    let sql = "SELECT 1 FROM bills WHERE lower(city) LIKE '%Pune%'";
+    for (spelling, want) in
+        [("%pune%", Some("SELECT 1 FROM bills WHERE lower(city) LIKE '%pune%'")), ("Pune", None)]
+    {
+        let mut input = input("empty_result", "no row", sql);
+        input.attributes = vec![told(spelling)];
+        assert_eq!(rewritten(&shop(), &input).as_deref(), want);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use airlock_gate::{Facts, canonical};
+use airlock_gate::{ComparedLiteral, Facts, canonical};
 use airlock_knowledge::index::words::{is_stop_word, words};
 use airlock_knowledge::pack::{Addition, LessonKind};
 use airlock_knowledge::store::{Content, ExampleContent, LessonContent};
@@ -323,7 +323,8 @@ fn clarifications(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
 fn terms(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
     let mut seen: BTreeMap<(String, Meaning), Vec<String>> = BTreeMap::new();
     for one in corrected {
-        for literal in one.right.literals.iter().filter(|literal| literal.operator == "=") {
+        let plain = |literal: &&ComparedLiteral| literal.operator == "=" && literal.folded.is_none();
+        for literal in one.right.literals.iter().filter(plain) {
             let value = literal.literal.as_str();
             let split = |text: &str| -> BTreeSet<String> {
                 text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect()

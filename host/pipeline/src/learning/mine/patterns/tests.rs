@@ -1,6 +1,6 @@
 //! What counting finds in a little use.
 
-use airlock_gate::ComparedLiteral;
+use airlock_gate::Folding;
 use airlock_knowledge::store::ItemId;
 use airlock_types::TableRef;
 
@@ -29,7 +29,8 @@ fn facts(sql: &str) -> Option<Facts> {
         if let Some(value) = words.get(at + 2).filter(|value| value.starts_with('\'')) {
             let literal = value.trim_matches('\'').to_owned();
             let (operator, column) = ("=".to_owned(), column.clone());
-            facts.literals.push(ComparedLiteral { column, operator, literal, span: 0..0 });
+            let folded = Folding::default();
+            facts.literals.push(ComparedLiteral { column, operator, folded, literal, span: 0..0 });
         }
         facts.columns.push(column);
     }
