@@ -187,6 +187,7 @@ async fn a_messy_database_becomes_a_pack_that_answers() {
     let check = place.run(&["domain", "check", "--json", pack.to_str().unwrap()]);
     assert_eq!(check.status.code(), Some(0), "{}", String::from_utf8_lossy(&check.stdout));
     assert_eq!(said(&check)["against"], "its files and the live catalogue");
+    everything_wrong_at_once(&place, &pack);
     let ask = |question: &str| {
         let now = "2026-11-29T12:00:00Z";
         said(&place.run(&["ask", "--json", "--domain", "lending-library", "--now", now, question]))
@@ -227,6 +228,32 @@ async fn a_messy_database_becomes_a_pack_that_answers() {
 }
 
 /// Changes a line of the pack's settings.
+/// A file that is wrong keeps nobody from hearing what the catalogue says of the others: one report by `check` and `load`.
+fn everything_wrong_at_once(place: &Place, pack: &Path) {
+    let files = ["joins.toml", "glossary.toml"].map(|name| pack.join(name));
+    let before = files.clone().map(|file| std::fs::read_to_string(file).unwrap());
+    let term = "[[term]]\nname = \"shelf\"\ndefinition = \"A board.\"\n";
+    std::fs::write(&files[0], "[[join]]\nfrom = \"books.id\"\nto = \"nowhere.id\"\ncolour = \"red\"\n")
+        .unwrap();
+    std::fs::write(&files[1], format!("{term}{term}")).unwrap();
+    for command in ["check", "load"] {
+        let told = place.run(&["domain", command, pack.to_str().unwrap()]);
+        assert_eq!(told.status.code(), Some(1), "{command}");
+        let report = String::from_utf8_lossy(&told.stdout).into_owned();
+        for want in [
+            "joins.toml:2: `public.books` has no column `id`",
+            "joins.toml:3: there is no table `nowhere`",
+            "joins.toml:4: unknown key `colour`",
+            "glossary.toml:",
+        ] {
+            assert!(report.contains(want), "{command}, {want}: {report}");
+        }
+    }
+    for (file, text) in files.iter().zip(before) {
+        std::fs::write(file, text).unwrap();
+    }
+}
+
 fn set(pack: &Path, from: &str, to: &str) {
     let file = pack.join("domain.toml");
     let text = std::fs::read_to_string(&file).unwrap();

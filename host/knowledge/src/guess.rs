@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use airlock_types::catalogue::{Column, Relation};
+use airlock_types::catalogue::{Column, Relation, RelationKind, TypeFamily};
 use airlock_types::{Catalogue, ColumnRef, TableRef};
 
 use crate::index::abbreviations::expansions;
@@ -50,6 +50,7 @@ pub(crate) fn guess_joins(catalogue: &Catalogue, known: &[Join]) -> Vec<BoundJoi
                     from_columns: vec![column.name.clone()],
                     to: key.relation.table.clone(),
                     to_columns: vec![key.column.name.clone()],
+                    to_is_key: true,
                     note: None,
                 });
             }
@@ -65,15 +66,26 @@ struct Keys<'a> {
     by_table: BTreeMap<String, Vec<usize>>,
 }
 
+/// The column that tells the rows of a relation apart: its primary key, if that is one column. The key of a partitioned table
+/// must hold what it is partitioned by, mostly a time; what is left without that is the key that people mean.
+fn key_of(relation: &Relation) -> Option<&Column> {
+    let mut key = relation.primary_key.iter().filter_map(|name| relation.column(name));
+    if relation.kind != RelationKind::PartitionedTable {
+        return key.next().filter(|_| relation.primary_key.len() == 1);
+    }
+    let is_time = |column: &&Column| matches!(column.family, TypeFamily::Date | TypeFamily::Timestamp);
+    let mut rest = key.by_ref().filter(|column| !is_time(column));
+    rest.next().filter(|_| rest.next().is_none())
+}
+
 impl<'a> Keys<'a> {
     fn of(catalogue: &'a Catalogue) -> Self {
         let mut found = Self { keys: Vec::new(), by_name: BTreeMap::new(), by_table: BTreeMap::new() };
         for relation in catalogue.iter() {
-            let [name] = relation.primary_key.as_slice() else { continue };
-            let Some(column) = relation.column(name) else { continue };
+            let Some(column) = key_of(relation) else { continue };
             let index = found.keys.len();
             found.keys.push(Key { relation, column });
-            found.by_name.entry(name.to_lowercase()).or_default().push(index);
+            found.by_name.entry(column.name.to_lowercase()).or_default().push(index);
             for stem in table_stems(&relation.table) {
                 found.by_table.entry(stem).or_default().push(index);
             }

@@ -55,7 +55,7 @@ pub struct Join {
     pub to_columns: Vec<String>,
     /// Where the join comes from.
     pub origin: JoinOrigin,
-    /// Each row of `from` has at most one partner in `to`: the columns of `to` hold one of its keys.
+    /// Each row of `from` has at most one partner in `to`: the columns of `to` hold one of its keys, or somebody says so.
     pub many_to_one: bool,
     /// A row of `from` may have no partner: a column may be NULL, or nobody vouches for the join.
     pub optional: bool,
@@ -82,18 +82,19 @@ impl Join {
         }
     }
 
-    /// A join with its flags read off the keys. A side with a key stands under `to`, so that how a person happened to write
+    /// A join with its flags read off the keys, and off what is said of it. A side with a key stands under `to`, so that how a person happened to write
     /// the sides down does not matter.
     pub(crate) fn new(catalogue: &Catalogue, origin: JoinOrigin, join: BoundJoin) -> Option<Self> {
         let mut from = (catalogue.relation(&join.from)?, join.from_columns);
         let mut to = (catalogue.relation(&join.to)?, join.to_columns);
-        if !is_key(to.0, &to.1) && is_key(from.0, &from.1) {
+        let said = join.to_is_key;
+        if !said && !is_key(to.0, &to.1) && is_key(from.0, &from.1) {
             std::mem::swap(&mut from, &mut to);
         }
         let nullable = from.1.iter().any(|name| from.0.column(name).is_none_or(|column| column.nullable));
         Some(Self {
             from: from.0.table.clone(),
-            many_to_one: is_key(to.0, &to.1),
+            many_to_one: said || is_key(to.0, &to.1),
             from_columns: from.1,
             to: to.0.table.clone(),
             to_columns: to.1,
@@ -139,6 +140,7 @@ impl JoinGraph {
                     from_columns: key.columns.clone(),
                     to: key.references.clone(),
                     to_columns: key.referenced_columns.clone(),
+                    to_is_key: false,
                     note: None,
                 };
                 graph.add(Join::new(catalogue, JoinOrigin::ForeignKey, join));
@@ -235,6 +237,8 @@ impl JoinGraph {
 
 #[cfg(test)]
 mod tests {
+    use airlock_types::catalogue::RelationKind;
+
     use super::*;
     use crate::testing;
 
@@ -258,7 +262,7 @@ mod tests {
             (TableRef::new("public", table), vec![column.to_owned()])
         };
         let ((from, from_columns), (to, to_columns)) = (side(from), side(to));
-        BoundJoin { from, from_columns, to, to_columns, note: Some("note".into()) }
+        BoundJoin { from, from_columns, to, to_columns, to_is_key: false, note: Some("note".into()) }
     }
 
     /// `from.column>to.column` with its origin.
@@ -295,6 +299,25 @@ mod tests {
             ("manual notes.body>products.label", false, true),
         ];
         assert_eq!(got, want.map(|(text, many, optional)| (text.to_owned(), many, optional)));
+    }
+
+    #[test]
+    fn whose_key_is_one_column_of_several_is_said_by_people_and_guessed_of_partitioned_tables() {
+        let said = BoundJoin { to_is_key: true, ..manual("notes.body", "products.label") };
+        let graph = JoinGraph::new(&catalogue(SHOP, KEYS), &[said], BTreeSet::new());
+        let of = |graph: &JoinGraph, shown_as: &str| {
+            graph.all().iter().find(|join| shown(join).ends_with(shown_as)).map(|join| join.many_to_one)
+        };
+        assert_eq!(of(&graph, "notes.body>products.label"), Some(true));
+
+        let tables = ["orders: order_id integer*, placed_at date*", "lines: id integer*, order_id integer"];
+        for (kind, want) in [(RelationKind::PartitionedTable, Some(true)), (RelationKind::Table, None)] {
+            let mut catalogue = Catalogue::default();
+            catalogue.insert(Relation { kind, ..testing::table(tables[0]) });
+            catalogue.insert(testing::table(tables[1]));
+            let graph = JoinGraph::new(&catalogue, &[], BTreeSet::new());
+            assert_eq!(of(&graph, "lines.order_id>orders.order_id"), want);
+        }
     }
 
     #[test]

@@ -98,6 +98,8 @@ pub struct BoundJoin {
     pub to: TableRef,
     /// Its columns, in the order of `from_columns`.
     pub to_columns: Vec<String>,
+    /// Each row of `from` has one partner in `to` at most, whatever the keys of the catalogue say.
+    pub to_is_key: bool,
     /// What is to be known about it.
     pub note: Option<String>,
 }
@@ -383,8 +385,8 @@ impl Binder<'_> {
     }
 
     fn join(&self, join: &super::ManualJoin) -> Option<BoundJoin> {
-        let from = self.side(&join.from)?;
-        let to = self.side(&join.to)?;
+        let (from, to) = (self.side(&join.from), self.side(&join.to));
+        let (from, to) = (from?, to?);
         for (left, right) in join.from.value.columns.iter().zip(&join.to.value.columns) {
             let (Some(left), Some(right)) = (from.column(left), to.column(right)) else { return None };
             if !comparable(left.family, right.family) {
@@ -407,6 +409,7 @@ impl Binder<'_> {
             from_columns: join.from.value.columns.clone(),
             to: to.table.clone(),
             to_columns: join.to.value.columns.clone(),
+            to_is_key: join.to_is_key,
             note: join.note.clone(),
         })
     }

@@ -16,6 +16,8 @@ pub struct ManualJoin {
     pub from: Located<JoinSide>,
     /// The other side, column for column.
     pub to: Located<JoinSide>,
+    /// Each row of `from` has one partner in `to` at most, though no key of the catalogue says so.
+    pub to_is_key: bool,
     /// What is to be known about it.
     pub note: Option<String>,
 }
@@ -40,6 +42,7 @@ pub(crate) fn read(node: Node, findings: &Findings) -> Vec<ManualJoin> {
 fn read_join(mut section: Section<'_>) -> Option<ManualJoin> {
     let from = read_side(&mut section, "from", "\"payments.bill_id\"");
     let to = read_side(&mut section, "to", "\"bills.bill_id\"");
+    let to_is_key = section.flag("to_is_key").unwrap_or_default();
     let note = section.text("note", limits::NOTE);
     if let (Some(from), Some(to)) = (&from, &to) {
         let (left, right) = (from.value.columns.len(), to.value.columns.len());
@@ -58,6 +61,7 @@ fn read_join(mut section: Section<'_>) -> Option<ManualJoin> {
     (from.value.columns.len() == to.value.columns.len() && from.value != to.value).then(|| ManualJoin {
         from,
         to,
+        to_is_key,
         note: note.map(|text| text.value),
     })
 }

@@ -21,6 +21,7 @@ mod settings;
 mod sql;
 mod tree;
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -136,13 +137,24 @@ impl Pack {
     /// # Errors
     /// As [`Pack::read`].
     pub fn read_with_files(folder: &Path) -> Result<(Self, PackFiles), PackReport> {
+        match Self::read_what_holds(folder) {
+            (Some(read), report) if report.is_empty() => Ok(read),
+            (_, report) => Err(report),
+        }
+    }
+
+    /// What of a pack can be read, and what is wrong with its files: for one who tells all of its problems at once, those
+    /// against the catalogue too. Nothing where a whole file is lost, since much would then be told that is not so.
+    #[must_use]
+    pub fn read_what_holds(folder: &Path) -> (Option<(Self, PackFiles)>, PackReport) {
         let findings = Findings::default();
         // `domains/shop/.` and `.` are the folder they stand for.
         let named = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         let name = named.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let files = files::collect(folder, &findings);
-        let pack = Self::from_collected(&name, &files, findings)?;
-        Ok((pack, files.into_iter().map(|file| (file.path.to_string(), file.bytes)).collect()))
+        let (pack, report) = Self::from_collected(&name, &files, findings);
+        let files = files.into_iter().map(|file| (file.path.to_string(), file.bytes)).collect();
+        (pack.map(|pack| (pack, files)), report)
     }
 
     /// Reads a pack from files in memory: paths inside the pack and their bytes.
@@ -155,10 +167,13 @@ impl Pack {
     ) -> Result<Self, PackReport> {
         let files: Vec<PackFile> =
             files.into_iter().map(|(path, bytes)| PackFile { path: path.into(), bytes }).collect();
-        Self::from_collected(name, &files, Findings::default())
+        match Self::from_collected(name, &files, Findings::default()) {
+            (Some(pack), report) if report.is_empty() => Ok(pack),
+            (_, report) => Err(report),
+        }
     }
 
-    fn from_collected(name: &str, files: &[PackFile], findings: Findings) -> Result<Self, PackReport> {
+    fn from_collected(name: &str, files: &[PackFile], findings: Findings) -> (Option<Self>, PackReport) {
         let domain: Option<DomainName> = name
             .parse()
             .map_err(|error: airlock_types::ids::DomainNameError| {
@@ -173,9 +188,12 @@ impl Pack {
         for file in files {
             file.check_size(&findings);
         }
+        let lost = Cell::new(false);
         let toml = |path: &str| {
             let file = found(path)?;
-            file.text(&findings).and_then(|text| read_toml(&file.path, text, &findings))
+            let node = file.text(&findings).and_then(|text| read_toml(&file.path, text, &findings));
+            lost.set(lost.get() || node.is_none());
+            node
         };
         if found("domain.toml").is_none() {
             findings.add(
@@ -206,8 +224,8 @@ impl Pack {
             .collect();
         documents.sort_by(|a, b| a.path.cmp(&b.path));
         let report = findings.into_report();
-        match (domain, settings) {
-            (Some(name), Some(settings)) if report.is_empty() => Ok(Self {
+        let pack = match (domain, settings) {
+            (Some(name), Some(settings)) if !lost.get() => Some(Self {
                 name,
                 hash: files::hash(files),
                 settings,
@@ -219,7 +237,8 @@ impl Pack {
                 lessons,
                 documents,
             }),
-            _ => Err(report),
-        }
+            _ => None,
+        };
+        (pack, report)
     }
 }

@@ -86,6 +86,15 @@ impl PackReport {
     pub fn is_empty(&self) -> bool {
         self.problems.is_empty()
     }
+
+    /// One report of two looks at the same pack.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.problems.extend(other.problems);
+        self.problems.sort();
+        self.problems.dedup();
+        Self { dropped: self.dropped + other.dropped, ..self }
+    }
 }
 
 impl fmt::Display for PackReport {

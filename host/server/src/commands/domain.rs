@@ -41,10 +41,12 @@ pub async fn run(
 
 async fn check(dir: &Path, config: impl Fn() -> anyhow::Result<Config>, json: bool) -> anyhow::Result<Exit> {
     present(dir)?;
-    let pack = match Pack::read(dir) {
-        Ok(pack) => pack,
-        Err(report) => return refuse(&report, json),
-    };
+    // What is wrong with the files keeps nobody from hearing what the catalogue says of the rest.
+    let (read, wrong) = Pack::read_what_holds(dir);
+    let Some((pack, _)) = read else { return refuse(&wrong, json) };
+    if !wrong.is_empty() {
+        return refuse(&wrong.clone().and(against_catalogue(&pack, config).await.unwrap_or_default()), json);
+    }
     let config = config()?;
     if !config.sources.contains_key(&pack.settings.source) {
         return right(
@@ -66,6 +68,19 @@ async fn check(dir: &Path, config: impl Fn() -> anyhow::Result<Config>, json: bo
             Ok(exit)
         }
     }
+}
+
+/// What the catalogue says of a pack whose files are wrong, where it can be asked.
+async fn against_catalogue(
+    pack: &Pack,
+    config: impl Fn() -> anyhow::Result<Config>,
+) -> anyhow::Result<PackReport> {
+    let config = config()?;
+    if !config.sources.contains_key(&pack.settings.source) {
+        return Ok(PackReport::default());
+    }
+    let opened = boot::open_whole(&config, &mut BTreeMap::new(), pack).await?;
+    Ok(opened.err().unwrap_or_default())
 }
 
 fn right(pack: &Pack, against: &str, drift: Option<&DomainDrift>, json: bool) -> anyhow::Result<Exit> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::text::quoted;
 use super::{Source, speakable};
-use crate::joins::{Join, JoinOrigin};
+use crate::joins::{Join, JoinOrigin, is_key};
 use crate::pack::limits;
 use crate::pack::reference::ColumnName;
 
@@ -49,6 +49,10 @@ pub(super) fn file(source: &Source<'_>) -> String {
             side(&join.from, &join.from_columns),
             side(&join.to, &join.to_columns)
         );
+        let keyed = |relation| is_key(relation, &join.to_columns);
+        if join.many_to_one && !source.catalogue.relation(&join.to).is_some_and(keyed) {
+            out.push_str("# to_is_key = true\n");
+        }
     }
     out
 }

@@ -38,10 +38,9 @@ pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Resul
     }
     let (mut read, mut problems) = (Vec::new(), PackReport::default());
     for dir in &dirs {
-        match Pack::read_with_files(dir) {
-            Ok(pack) => read.push(pack),
-            Err(report) => add(&mut problems, report),
-        }
+        let (whole, report) = Pack::read_what_holds(dir);
+        read.extend(whole);
+        problems = problems.and(report);
     }
     let mut names = BTreeSet::new();
     if let Some((pack, _)) = read.iter().find(|(pack, _)| !names.insert(pack.name.clone())) {
@@ -57,7 +56,7 @@ pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Resul
         }
         match boot::open_whole(config, &mut sources, &pack).await? {
             Ok(domain) => opened.push(Opened { domain, files }),
-            Err(report) => add(&mut problems, report),
+            Err(report) => problems = problems.and(report),
         }
     }
     if !problems.is_empty() {
@@ -67,11 +66,6 @@ pub async fn run(dirs: &[PathBuf], config: &Config, json: bool) -> anyhow::Resul
     let loaded = load(config, &open, &opened, json).await;
     open.close().await?;
     loaded
-}
-
-fn add(problems: &mut PackReport, report: PackReport) {
-    problems.problems.extend(report.problems);
-    problems.dropped += report.dropped;
 }
 
 async fn load(
