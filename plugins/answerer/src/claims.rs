@@ -4,6 +4,7 @@
 //! each of these is checked against the rows, or must stand as the question has it. Every other word must be one of the rows,
 //! the question, the query, its columns or what was assumed.
 
+mod amounts;
 mod kinds;
 mod sentence;
 mod verdicts;
@@ -12,19 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
-use airlock_plugin_sdk::question::stems::stem;
-use airlock_plugin_sdk::time::MONTHS;
 use airlock_plugin_sdk::words;
 
-use self::kinds::{AUXILIARIES, Claim, DOWN, NEGATIVE, claimed, is_one_of};
+use self::amounts::Computed;
+use self::kinds::{AUXILIARIES, COMPOSING, Claim, DOWN, MULTIPLES, NEGATIVE, RATED, claimed, is_one_of};
 use self::sentence::{Sentence, clauses};
 use crate::arithmetic::Derived;
-use crate::column::{Column, Part, columns};
+use crate::column::{Column, Part};
 use crate::decimal::Decimal;
+use crate::given::{Given, stems_of};
 use crate::ground::{number, occurrences};
 use crate::label::generic;
-use crate::names;
-use crate::refs::{Ref, refs};
+use crate::refs::refs;
+use crate::times::Origin;
 use crate::trace::{Mention, numbers};
 use crate::vocabulary::is_plain;
 
@@ -49,19 +50,19 @@ impl Verdict {
 
 /// A result, and what may be said of it.
 pub struct Claims<'a> {
+    given: &'a Given<'a>,
     input: &'a AnswerInput,
-    columns: Vec<Column>,
+    columns: &'a [Column],
     /// Columns of numbers that were counted or measured, with the number of each row.
     measures: Vec<(usize, Vec<f64>)>,
     /// Whether these rows are all there are.
     whole: bool,
-    /// Stems of the words that stand somewhere.
-    known: BTreeSet<String>,
-    /// Words that stand one behind another in the question, what was assumed, and the columns' names.
+    /// Words that stand one behind another in what was assumed and the columns' names.
     phrases: Vec<(String, String)>,
+    /// Words that stand one behind another in the question.
+    asked: Vec<(String, String)>,
     /// Columns whose name is one word.
     labels: Vec<String>,
-    months: Vec<String>,
     derived: Derived,
     /// Texts of the rows in small letters, longer ones first, and the rows that have them.
     texts: Vec<(String, BTreeSet<usize>)>,
@@ -69,48 +70,32 @@ pub struct Claims<'a> {
 
 impl<'a> Claims<'a> {
     /// Of this result.
-    pub fn of(input: &'a AnswerInput) -> Self {
-        let columns = columns(input);
+    pub fn of(given: &'a Given<'a>) -> Self {
+        let input = given.input;
+        let columns = given.columns.as_slice();
         let measured = |at: usize| {
             let cells = input.rows.iter().map(|row| row.get(at)?.as_deref()?.parse().ok());
             cells.collect::<Option<Vec<f64>>>()
         };
         let measures = columns.iter().enumerate().filter(|(_, column)| column.part == Part::Measure);
         let measures = measures.filter_map(|(at, _)| Some((at, measured(at)?))).collect();
-        let mut known: BTreeSet<String> = names::known(input).iter().map(|word| stem(word)).collect();
-        let said = input
-            .rows
-            .iter()
-            .flat_map(|row| columns.iter().zip(row).map(|(column, cell)| column.said(cell.as_deref())));
+        let named = || input.columns.iter().zip(columns).filter(|(_, column)| !column.label.is_empty());
         let generic = input.columns.iter().filter_map(|column| Some(generic(&column.name)?.to_owned()));
-        let labels: Vec<String> = columns
-            .iter()
-            .map(|column| column.label.clone())
-            .chain(input.columns.iter().map(|column| words::identifier_words(&column.name).join(" ")))
-            .chain(generic.clone())
+        let labels: Vec<String> = named()
+            .map(|(_, column)| column.label.clone())
+            .chain(named().map(|(named, _)| words::identifier_words(&named.name).join(" ")))
+            .chain(generic)
             .collect();
-        for text in said.chain(generic) {
-            known.extend(words::words(&text).iter().map(|word| stem(&word.text)));
-        }
-        let asked = may_echo(input).then_some(input.question.as_str());
-        let texts = asked.into_iter().chain(input.assumptions.iter().map(String::as_str));
-        let mut phrases = Vec::new();
-        for text in texts.chain(labels.iter().map(String::as_str)) {
-            let found = words::words(text);
-            phrases.extend(found.windows(2).filter_map(|pair| match pair {
-                [a, b] => Some((a.text.clone(), b.text.clone())),
-                _ => None,
-            }));
-        }
+        let told = input.assumptions.iter().chain(&labels).flat_map(|text| neighbours(text)).collect();
         Self {
+            given,
             input,
             measures,
-            whole: !input.truncated && input.rows.len() as u64 == input.row_count,
-            known,
-            phrases,
+            whole: given.whole(),
+            phrases: told,
+            asked: if may_echo(input) { neighbours(&input.question) } else { Vec::new() },
             labels: labels.into_iter().filter(|label| !label.contains(' ')).collect(),
-            months: names::months(input),
-            derived: Derived::of(input),
+            derived: Derived::of(given),
             texts: texts_of(input),
             columns,
         }
@@ -121,13 +106,17 @@ impl<'a> Claims<'a> {
     pub fn unborne(&self, sentence: &str, before: &str) -> Option<String> {
         let text = sentence.to_lowercase();
         let cells = self.cells(&text);
+        let (times, phrases) = self.given.dated(&text);
         let said = Sentence {
             words: words::words(&text),
             numbers: numbers(&text),
-            refs: refs(&text, self.input),
+            refs: refs(&text, self.given),
             clauses: clauses(&text, &cells),
+            stems: stems_of(&text),
             cells,
-            before: refs(&before.to_lowercase(), self.input).iter().map(|found| found.row).collect(),
+            times,
+            phrases,
+            before: refs(&before.to_lowercase(), self.given).iter().map(|found| found.row).collect(),
             text: &text,
         };
         if let Some(sign) = foreign_currency(&text, self.input) {
@@ -138,27 +127,37 @@ impl<'a> Claims<'a> {
             if said.cells.iter().any(|(cell, _)| cell.contains(&word.span.start)) {
                 return None;
             }
+            match said.time(word.span.start) {
+                Some(true) => return None,
+                Some(false) if !word.text.starts_with(char::is_numeric) => return Some(word.text.clone()),
+                _ => {}
+            }
             if word.text.starts_with(char::is_numeric) {
-                return (!self.is_number(&word.text)).then(|| word.text.clone());
+                return (!self.is_number(&said, &word.text)).then(|| word.text.clone());
             }
             let borne = match claimed(&said, at) {
+                Some(_) if self.is_in_label(&said, at) => true,
                 Some(claim) => match self.judge(&said, at, claim) {
                     Verdict::Holds => true,
-                    Verdict::Open => self.echoes(&said, at),
+                    Verdict::Open => self.echoes(&said, at, claim),
                     Verdict::Wrong => false,
                 },
-                None => self.is_known(&word.text) || said.scales(at),
+                None => self.is_known(&said, &word.text) || said.scales(at) || makes_up(&said, at),
             };
             (!borne).then(|| word.text.clone())
         });
-        word.or_else(|| self.unsigned(&said)).or_else(|| self.misplaced(&said))
+        word.or_else(|| self.unsigned(&said))
+            .or_else(|| self.misplaced(&said))
+            .or_else(|| self.uncounted(&said))
+            .or_else(|| self.mislabelled(&said))
+            .or_else(|| self.unshared(&said))
     }
 
     /// Whether what begins with a digit is a number, or stands in the rows as it is: `2x` claims what 2 does not.
-    fn is_number(&self, word: &str) -> bool {
+    fn is_number(&self, said: &Sentence<'_>, word: &str) -> bool {
         let tail = word.trim_start_matches(|c: char| c.is_numeric() || matches!(c, '.' | ','));
         let exponent = tail.strip_prefix('e').is_some_and(|power| power.parse::<u8>().is_ok());
-        ["", "k", "m"].contains(&tail) || exponent || self.known.contains(&stem(word))
+        ["", "k", "m"].contains(&tail) || exponent || self.given.knows(word, &said.stems)
     }
 
     /// A number below zero that is told without its sign, and without a word for it.
@@ -171,10 +170,8 @@ impl<'a> Claims<'a> {
         let cells = || self.input.rows.iter().flatten().flatten();
         let wrong =
             said.numbers.iter().filter(|number| number.in_digits && !number.negative).find(|number| {
-                let elsewhere = numbers(&self.input.question)
-                    .iter()
-                    .any(|asked| number.stands_for(asked.value))
-                    || self.derived.amounts.iter().any(|amount| number.stands_for(*amount))
+                let elsewhere = self.given.asked.iter().any(|asked| number.stands_for(*asked))
+                    || self.computed(said, number).is_some()
                     || self.is_count(number)
                     || cells().any(|cell| {
                         !is_negative(cell) && numbers(cell).iter().any(|told| number.stands_for(told.value))
@@ -184,18 +181,23 @@ impl<'a> Claims<'a> {
         wrong.map(|number| number.written.clone())
     }
 
-    /// A text of the rows in a clause that speaks of other rows: the city of somebody else.
+    /// A text or a time of the rows in a clause that speaks of other rows: the city of somebody else, another month.
     fn misplaced(&self, said: &Sentence<'_>) -> Option<String> {
-        let asked = self.input.question.to_lowercase();
-        let wrong = said.cells.iter().find(|(span, text)| {
-            let Some((text, holders)) = self.texts.get(*text) else { return false };
-            let clause = said.clause(span.start);
-            let here: Vec<&Ref> = said.refs.iter().filter(|found| clause.contains(&found.at)).collect();
+        let texts = said.cells.iter().filter_map(|(span, text)| {
+            let (text, holders) = self.texts.get(*text)?;
+            Some((span.clone(), holders)).filter(|_| !self.given.query.bears_text(text, &said.stems))
+        });
+        let times = said.times.iter().filter_map(|(time, origin)| match origin {
+            Origin::Rows(rows) => Some((time.span.clone(), rows)),
+            Origin::Query | Origin::Nowhere => None,
+        });
+        let wrong = texts.chain(times).find(|(span, holders)| {
+            let here = said.refs_near(span.start);
             let is_name = here.iter().any(|found| found.at == span.start);
             let held = here.iter().any(|found| holders.contains(&found.row));
-            !here.is_empty() && !is_name && !held && !asked.contains(text)
+            !here.is_empty() && !is_name && !held
         });
-        wrong.and_then(|(_, text)| self.texts.get(*text)).map(|(text, _)| text.clone())
+        wrong.and_then(|(span, _)| said.text.get(span)).map(str::to_owned)
     }
 
     /// Where texts of the rows stand in a text in small letters: the longer ones, not what they hold.
@@ -211,24 +213,69 @@ impl<'a> Claims<'a> {
         found
     }
 
-    fn is_known(&self, word: &str) -> bool {
-        if MONTHS.iter().any(|month| month.eq_ignore_ascii_case(word)) {
-            return self.months.iter().any(|month| month == word) || self.known.contains(&stem(word));
-        }
-        let short_month = word.len() > 2 && self.months.iter().any(|month| month.starts_with(word));
+    fn is_known(&self, said: &Sentence<'_>, word: &str) -> bool {
         // What `trace` reads as a number is its to judge.
-        is_plain(word) || words::number(word).is_some() || short_month || self.known.contains(&stem(word))
+        is_plain(word) || words::number(word).is_some() || self.given.knows(word, &said.stems)
     }
 
-    /// Whether the word stands beside the same neighbour in the question, in what was assumed or in a column's name.
-    fn echoes(&self, said: &Sentence<'_>, at: usize) -> bool {
+    /// Whether the word stands beside the same neighbour in what was assumed or in a column's name, or in the question where the
+    /// query bears out the claim.
+    fn echoes(&self, said: &Sentence<'_>, at: usize, claim: Claim) -> bool {
         let word = said.word(at);
         let pairs =
             [at.checked_sub(1).map(|before| (said.word(before), word)), Some((word, said.word(at + 1)))];
-        let stands = |(a, b): (&str, &str)| {
-            self.phrases.iter().any(|(first, second)| words::same(first, a) && words::same(second, b))
+        let stands = |phrases: &[(String, String)]| {
+            pairs.into_iter().flatten().any(|(a, b)| {
+                phrases.iter().any(|(first, second)| words::same(first, a) && words::same(second, b))
+            })
         };
-        pairs.into_iter().flatten().any(stands) || self.labels.iter().any(|label| label == word)
+        self.labels.iter().any(|label| label == word)
+            || stands(&self.phrases)
+            || (stands(&self.asked) && self.asked_for(word, claim))
+    }
+
+    /// Whether the word stands in the name of a column that is said in full: `last bill`.
+    fn is_in_label(&self, said: &Sentence<'_>, at: usize) -> bool {
+        self.columns.iter().map(|column| column.label.split(' ').collect::<Vec<_>>()).any(|label| {
+            let stands = |from: usize| {
+                label.iter().enumerate().all(|(step, part)| words::same(said.word(from + step), part))
+            };
+            label.len() > 1
+                && label.iter().enumerate().any(|(step, _)| at.checked_sub(step).is_some_and(stands))
+        })
+    }
+
+    /// Whether the query asks for what a word of the question claims.
+    fn asked_for(&self, word: &str, claim: Claim) -> bool {
+        let query = &self.given.query;
+        let has = |number: &str| Decimal::parse(number).is_some_and(|number| query.bounds(number, None));
+        match claim {
+            Claim::None | Claim::Only => query.denies() || query.names(word),
+            Claim::Negative => query.compares() || query.names(word),
+            Claim::Asked => match word {
+                "any" => true,
+                "thrice" | "triple" | "tripled" => has("3"),
+                "quadruple" | "quadrupled" => has("4"),
+                "dozen" => has("12"),
+                _ if is_one_of(MULTIPLES, word) => has("2") || has("0.5"),
+                _ => query.names(word),
+            },
+            Claim::Most | Claim::Extreme { high: true, .. } | Claim::Moment { late: true } => {
+                query.sorts(true)
+            }
+            Claim::Extreme { high: false, .. } | Claim::Moment { late: false } => query.sorts(false),
+            Claim::Place(_) | Claim::Order => query.sorts(true) || query.sorts(false),
+            Claim::Compared { .. } | Claim::Than | Claim::Trend { .. } => query.compares(),
+            Claim::Total => query.names("total") || query.names("count"),
+            Claim::Apart | Claim::Bound { .. } | Claim::Per | Claim::That | Claim::Vague => false,
+            Claim::Yes
+            | Claim::One
+            | Claim::Exactly
+            | Claim::Same
+            | Claim::Both
+            | Claim::All
+            | Claim::Each => true,
+        }
     }
 
     fn judge(&self, said: &Sentence<'_>, at: usize, claim: Claim) -> Verdict {
@@ -249,7 +296,7 @@ impl<'a> Claims<'a> {
             Claim::Vague => Verdict::Wrong,
             Claim::Most => {
                 let article = at.checked_sub(1).is_some_and(|before| said.word(before) == "the");
-                let ends = article || (at > 0 && said.word(at + 1) != "of" && self.echoes(said, at));
+                let ends = article || (at > 0 && said.word(at + 1) != "of" && self.echoes(said, at, claim));
                 if ends { self.extreme(said, at, true, false) } else { Verdict::Wrong }
             }
             Claim::Extreme { high, verb } => self.extreme(said, at, high, verb),
@@ -271,6 +318,13 @@ impl<'a> Claims<'a> {
                 Verdict::or_open((0..at).any(compares))
             }
             Claim::Same => self.same(said),
+            // `grew every year` is for the change to say.
+            Claim::Each
+                if is_one_of(RATED, said.word(at + 1))
+                    && (0..at).any(|word| matches!(claimed(said, word), Some(Claim::Trend { .. }))) =>
+            {
+                Verdict::Holds
+            }
             Claim::Each => match self.same(said) {
                 Verdict::Wrong => Verdict::Wrong,
                 // Of one row, `each` says nothing about others.
@@ -282,7 +336,7 @@ impl<'a> Claims<'a> {
                     }
                 }
             },
-            Claim::Both => Verdict::of(self.input.row_count == 2),
+            Claim::Both => Verdict::of(self.input.row_count == 2 && !self.input.truncated),
             Claim::All => match said.number_behind(at) {
                 Some(number) => Verdict::of(self.is_count(number)),
                 None => Verdict::or_open(said.word(at + 1) == "of" && said.word(at + 2) == "them"),
@@ -293,6 +347,13 @@ impl<'a> Claims<'a> {
             }
             Claim::Total => self.total(said),
             Claim::Order => self.order(said),
+            Claim::Per => self.per(said, at),
+            Claim::That => {
+                Verdict::or_open(!said.times.is_empty() || self.columns.iter().any(Column::is_time))
+            }
+            Claim::Apart => Verdict::of(
+                said.numbers.iter().any(|number| self.computed(said, number) == Some(Computed::Apart)),
+            ),
             Claim::Trend { up } => self.trend(said, at, up),
         }
     }
@@ -346,7 +407,9 @@ impl<'a> Claims<'a> {
     }
 
     fn is_count(&self, number: &Mention) -> bool {
-        Decimal::parse(&self.input.row_count.to_string()).is_some_and(|count| count.equals(number.value))
+        !self.input.truncated
+            && Decimal::parse(&self.input.row_count.to_string())
+                .is_some_and(|count| count.equals(number.value))
     }
 
     fn exact(&self, said: &Mention) -> bool {
@@ -357,7 +420,6 @@ impl<'a> Claims<'a> {
     fn has_exactly(&self, wanted: f64) -> bool {
         let cells = self.input.rows.iter().flatten().flatten();
         cells.into_iter().any(|cell| cell.parse::<f64>().is_ok_and(|number| number == wanted))
-            || words::words(&self.input.question).iter().any(|word| word.text.parse() == Ok(wanted))
     }
 }
 
@@ -381,6 +443,21 @@ fn is_negative(cell: &str) -> bool {
     cell.starts_with(['-', '(', '\u{2212}']) && number(cell).is_some()
 }
 
+/// The words of a text that stand one behind another.
+fn neighbours(text: &str) -> Vec<(String, String)> {
+    let found = words::words(text);
+    let pairs = found.windows(2).filter_map(|pair| match pair {
+        [a, b] => Some((a.text.clone(), b.text.clone())),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+/// `makes up`, `adds up`: no rise.
+fn makes_up(said: &Sentence<'_>, at: usize) -> bool {
+    said.word(at) == "up" && at > 0 && is_one_of(COMPOSING, said.word(at - 1))
+}
+
 /// The texts of the rows, with the rows that have them.
 fn texts_of(input: &AnswerInput) -> Vec<(String, BTreeSet<usize>)> {
     let mut texts: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
@@ -398,7 +475,8 @@ fn texts_of(input: &AnswerInput) -> Vec<(String, BTreeSet<usize>)> {
 fn foreign_currency(text: &str, input: &AnswerInput) -> Option<char> {
     let given = |sign: char| {
         let cells = input.rows.iter().flatten().flatten();
-        let texts = cells.chain(&input.sql).chain(&input.assumptions).chain([&input.question]);
+        let columns = input.columns.iter().map(|column| &column.name);
+        let texts = cells.chain(&input.sql).chain(&input.assumptions).chain(columns);
         texts.into_iter().any(|text| text.contains(sign))
     };
     text.chars().find(|c| matches!(c, '$' | '€' | '£' | '¥' | '₹') && !given(*c))

@@ -7,6 +7,8 @@ use airlock_plugin_sdk::words;
 use crate::decimal::{grouped, rounded};
 use crate::label::{label, names_many};
 use crate::period::{Unit, day};
+use crate::query::Query;
+use crate::times;
 
 /// Characters of one cell.
 const CELL: usize = 80;
@@ -35,14 +37,15 @@ pub struct Column {
     fiscal_year_start: u8,
 }
 
-/// All columns of the result.
-pub fn columns(input: &AnswerInput) -> Vec<Column> {
+/// All columns of the result. A name that promises a time which the query does not keep to is no label.
+pub fn columns(input: &AnswerInput, query: &Query) -> Vec<Column> {
     let sql = input.sql.as_deref().unwrap_or_default();
     let lower = sql.to_lowercase();
     let computed =
         ["avg(", "sum(", "count(", "stddev", "variance", "/"].iter().any(|call| lower.contains(call));
     let one = |(index, column): (usize, &ResultColumn)| {
-        let label = label(&column.name, input);
+        let label =
+            Some(label(&column.name, input)).filter(|label| !promises(label, query)).unwrap_or_default();
         let values = input.rows.iter().filter_map(|row| row.get(index)?.as_deref());
         let sql_type = column.sql_type.split('(').next().unwrap_or_default().trim().to_lowercase();
         let part = match Unit::of(column, &label, sql, values) {
@@ -70,6 +73,13 @@ impl Column {
             },
         };
         special.unwrap_or_else(|| short(value))
+    }
+
+    /// Whether its values are times.
+    pub fn is_time(&self) -> bool {
+        matches!(self.part, Part::Period(_))
+            || self.sql_type.starts_with("date")
+            || self.sql_type.starts_with("timestamp")
     }
 
     /// A value with what it is: `160 units sold`, `revenue 1,234.50`, `status PAID`.
@@ -100,6 +110,12 @@ impl Column {
             None => grouped(value),
         }
     }
+}
+
+/// Whether a label names a time that the query has nothing of: `bills in march 2025`, `revenue 2025`.
+fn promises(label: &str, query: &Query) -> bool {
+    let years = label.split(' ').map(|word| format!("in {word}"));
+    years.chain([label.to_owned()]).any(|text| times::times(&text).iter().any(|time| !time.is_near(query)))
 }
 
 /// A text on one line, cut where it is long.

@@ -27,11 +27,6 @@ impl Decimal {
     /// Nothing.
     pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
 
-    /// Digits behind the point, as written.
-    pub const fn decimals(self) -> u32 {
-        self.scale
-    }
-
     /// Both mantissas at one scale.
     fn aligned(self, other: Self) -> Option<(u128, u128, u32)> {
         let scale = self.scale.max(other.scale);

@@ -4,6 +4,7 @@ use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::contract::repair::ProbeFinding;
 
 use crate::decimal::grouped;
+use crate::given::Given;
 use crate::label::label;
 use crate::question::sentence as ended;
 use crate::table;
@@ -13,7 +14,8 @@ const SPELLINGS: usize = 5;
 
 /// The sentence for no rows, and for the one row of NULL that an aggregate over nothing gives. Absent when there is
 /// something to tell.
-pub fn sentence(input: &AnswerInput) -> Option<String> {
+pub fn sentence(given: &Given<'_>) -> Option<String> {
+    let input = given.input;
     let head = if input.row_count == 0 {
         "No row matches the question.".to_owned()
     } else if input.row_count == 1 && aggregate_of_nothing(input) {
@@ -33,7 +35,7 @@ pub fn sentence(input: &AnswerInput) -> Option<String> {
             _ => format!("There is no value: {why}."),
         }
     } else if input.row_count == 1 && counted_nothing(input) && was_looked_at(input) {
-        table::sentence(input)
+        table::sentence(given)
     } else {
         return None;
     };

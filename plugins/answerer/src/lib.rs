@@ -23,6 +23,7 @@ mod column;
 mod dates;
 mod decimal;
 mod empty;
+mod given;
 mod ground;
 mod knowledge;
 mod label;
@@ -32,6 +33,7 @@ mod pairs;
 mod period;
 mod phrase;
 mod prose;
+mod query;
 mod question;
 mod refs;
 mod row;
@@ -39,11 +41,14 @@ mod sentences;
 mod series;
 mod single;
 mod table;
+mod times;
 mod trace;
 mod vocabulary;
 
 use airlock_plugin_sdk::contract::answerer::{Answer, AnswerInput, AnswerStep};
 use airlock_plugin_sdk::{Answerer, Exchange, Host, Level, StageError, reply};
+
+use crate::given::Given;
 
 /// The contract's limit for an answer, in characters.
 const LIMIT: usize = 2_000;
@@ -69,16 +74,17 @@ impl Answerer for TracedAnswerer {
 airlock_plugin_sdk::export!(answerer: TracedAnswerer);
 
 fn data(host: &impl Host, input: &AnswerInput, exchanges: &[Exchange]) -> AnswerStep {
-    if let Some(text) = empty::sentence(input) {
+    let given = Given::of(host, input);
+    if let Some(text) = empty::sentence(&given) {
         return done(text);
     }
     // Without rows to show there is nothing a model could say that the template does not.
     if !input.model_available || input.rows.is_empty() {
-        return done(table::sentence(input));
+        return done(table::sentence(&given));
     }
     match reply::last(exchanges) {
         None => AnswerStep::Ask(phrase::request(input)),
-        Some(Ok(said)) => match phrase::checked(input, said) {
+        Some(Ok(said)) => match phrase::checked(&given, said) {
             Ok((text, left_out)) => {
                 for why in left_out {
                     host.log(Level::Info, &format!("a sentence of the model is left out: {why}"), &[]);
@@ -87,10 +93,10 @@ fn data(host: &impl Host, input: &AnswerInput, exchanges: &[Exchange]) -> Answer
             }
             Err(why) => {
                 host.log(Level::Info, &format!("the model's sentence is not used: {why}"), &[]);
-                done(table::sentence(input))
+                done(table::sentence(&given))
             }
         },
-        Some(Err(_)) => done(table::sentence(input)),
+        Some(Err(_)) => done(table::sentence(&given)),
     }
 }
 

@@ -3,30 +3,43 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use airlock_plugin_sdk::contract::answerer::AnswerInput;
-
+use crate::arithmetic::Derived;
 use crate::decimal::Decimal;
+use crate::given::Given;
 use crate::refs::{Name, names, rows_with};
-use crate::trace::{Mention, numbers};
+use crate::trace::{Mention, is_derived_percentage, numbers};
 
 /// The first number that is in a row and stands beside the name of another row. Within a part of a sentence numbers may
 /// follow their names or come before them, and not now this way and now that: then nobody knows which is whose.
-pub fn mispaired(text: &str, input: &AnswerInput) -> Option<String> {
+pub fn mispaired(text: &str, given: &Given<'_>) -> Option<String> {
     let text = text.to_lowercase();
-    let names = names(&text, input).filter(|_| input.rows.len() > 1)?;
-    let mut given: Vec<Decimal> = numbers(&input.question).into_iter().map(|known| known.value).collect();
-    given.extend(Decimal::parse(&input.row_count.to_string()));
+    let input = given.input;
+    let names = names(&text, given).filter(|_| input.rows.len() > 1)?;
+    let derived = Derived::of(given);
+    let parts = parts(&text);
+    let mut known = given.asked.clone();
+    known.extend(Decimal::parse(&input.row_count.to_string()));
+    // A sum of the rows that are named beside it is of none alone.
+    let summed = |said: &Mention| {
+        let here = parts.iter().find(|part| part.contains(&said.at));
+        let rows: BTreeSet<usize> = names
+            .iter()
+            .filter(|name| here.is_some_and(|part| part.contains(&name.span.start)))
+            .map(|name| name.row)
+            .collect();
+        derived.sums_of(&rows).any(|(_, sum)| said.stands_for(sum))
+    };
     let said: Vec<(Mention, BTreeSet<usize>)> = numbers(&text)
         .into_iter()
-        .filter(|said| said.in_digits && !said.marker)
+        .filter(|said| said.in_digits && !said.marker && !said.step && !is_derived_percentage(said, given))
         .filter(|said| !names.iter().any(|name| name.span.contains(&said.at)))
-        .filter(|said| !given.iter().any(|known| known.equals(said.value)))
+        .filter(|said| !known.iter().any(|known| known.equals(said.value)) && !summed(said))
         .map(|said| (rows_with(&said, input), said))
         .filter(|(rows, _)| !rows.is_empty())
         .map(|(rows, said)| (said, rows))
         .collect();
     let mut before: Option<usize> = None;
-    for part in parts(&text) {
+    for part in parts.iter().cloned() {
         let here: Vec<&Name> = names.iter().filter(|name| part.contains(&name.span.start)).collect();
         let told: Vec<&(Mention, BTreeSet<usize>)> =
             said.iter().filter(|(said, _)| part.contains(&said.at)).collect();
@@ -66,7 +79,7 @@ fn parts(text: &str) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::input;
+    use crate::tests::{given, input};
 
     #[test]
     fn a_number_stands_beside_the_name_of_its_row() {
@@ -97,10 +110,10 @@ mod tests {
             // What is computed from several rows is of none.
             ("Hammer 500 g is 300 ahead of Nails.", None),
         ] {
-            assert_eq!(mispaired(text, &data).as_deref(), want, "{text}");
+            assert_eq!(mispaired(text, &given(&data)).as_deref(), want, "{text}");
         }
         let same: &[&[Option<&str>]] = &[&[Some("Nails"), Some("5")], &[Some("Nails"), Some("6")]];
         let same = input("?", &[("name", "text"), ("units", "bigint")], same);
-        assert_eq!(mispaired("Nails sold 6.", &same), None);
+        assert_eq!(mispaired("Nails sold 6.", &given(&same)), None);
     }
 }

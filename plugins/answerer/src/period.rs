@@ -119,7 +119,7 @@ fn month(number: u8) -> Option<&'static str> {
 }
 
 /// A day, or a month as `YYYY-MM`.
-fn date(value: &str) -> Option<Date> {
+pub fn date(value: &str) -> Option<Date> {
     Date::parse(value).or_else(|| Date::parse(&format!("{value}-01")).filter(|_| value.len() == 7))
 }
 

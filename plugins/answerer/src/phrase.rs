@@ -5,6 +5,7 @@ use airlock_plugin_sdk::prompt::{Prompt, cut};
 use airlock_plugin_sdk::{ModelReply, ModelRequest, ReplyShape};
 
 use crate::decimal::grouped;
+use crate::given::Given;
 use crate::{LIMIT, ground, prose, sentences, table};
 
 /// Rows that are shown.
@@ -48,7 +49,8 @@ pub fn request(input: &AnswerInput) -> ModelRequest {
 }
 
 /// The model's sentences that are borne out, with what they must not leave out, and why others are not used; or why none is.
-pub fn checked(input: &AnswerInput, reply: &ModelReply) -> Result<(String, Vec<String>), String> {
+pub fn checked(given: &Given<'_>, reply: &ModelReply) -> Result<(String, Vec<String>), String> {
+    let input = given.input;
     let text = reply.text.trim();
     if text.is_empty() {
         return Err("it is empty".into());
@@ -59,7 +61,7 @@ pub fn checked(input: &AnswerInput, reply: &ModelReply) -> Result<(String, Vec<S
     if let Some(flaw) = prose::flaw(text) {
         return Err(format!("it is no prose: {flaw}"));
     }
-    let (text, left_out) = sentences::borne(text, input);
+    let (text, left_out) = sentences::borne(text, given);
     if !ground::says_a_value(&text, input) {
         return Err(left_out.into_iter().next().unwrap_or_else(|| "it says no value of the rows".into()));
     }

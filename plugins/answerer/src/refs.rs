@@ -5,9 +5,11 @@ use std::ops::Range;
 
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
 
-use crate::column::{Column, Part, columns};
+use crate::column::Column;
+use crate::given::Given;
 use crate::ground::{number, occurrences};
-use crate::trace::{Mention, numbers};
+use crate::times::Origin;
+use crate::trace::{Mention, is_derived_percentage, numbers};
 
 /// A row's name in a text.
 pub struct Name {
@@ -15,15 +17,25 @@ pub struct Name {
     pub row: usize,
 }
 
-/// The names of rows in a text in small letters, longer ones before what they hold; none where no column of texts or periods
-/// tells the rows apart.
-pub fn names(text: &str, input: &AnswerInput) -> Option<Vec<Name>> {
-    let columns = columns(input);
-    let values = (0..input.columns.len()).find_map(|at| values(at, columns.get(at)?, input))?;
+/// The names of rows in a text in small letters, longer ones before what they hold; none where no column of texts or times tells
+/// the rows apart.
+pub fn names(text: &str, given: &Given<'_>) -> Option<Vec<Name>> {
+    let named = (0..given.columns.len()).find_map(|at| Some((at, values(at, given)?)));
+    let (at, values) = named?;
     let mut found: Vec<Name> = Vec::new();
     for (row, spellings) in values.iter().enumerate() {
         for spelling in spellings {
             found.extend(occurrences(text, spelling).map(|span| Name { span, row }));
+        }
+    }
+    // A row of a time is named by as much of it as no other row has.
+    if given.columns.get(at).is_some_and(Column::is_time) {
+        for (time, origin) in given.dated(text).0 {
+            if let Origin::Rows(rows) = origin
+                && let (Some(row), 1) = (rows.first(), rows.len())
+            {
+                found.push(Name { span: time.span, row: *row });
+            }
         }
     }
     found.sort_by_key(|name| (std::cmp::Reverse(name.span.len()), name.span.start));
@@ -39,16 +51,16 @@ pub fn names(text: &str, input: &AnswerInput) -> Option<Vec<Name>> {
 
 /// How a column's values may be written, row by row, where they tell the rows apart: as they are, and a period as people
 /// write it.
-fn values(at: usize, column: &Column, input: &AnswerInput) -> Option<Vec<Vec<String>>> {
-    let period = matches!(column.part, Part::Period(_));
+fn values(at: usize, given: &Given<'_>) -> Option<Vec<Vec<String>>> {
+    let column = given.columns.get(at)?;
     let one = |row: &Vec<Option<String>>| {
         let cell = row.get(at)?.as_deref()?;
-        let said = period.then(|| column.said(Some(cell)).to_lowercase());
+        let said = column.is_time().then(|| column.said(Some(cell)).to_lowercase());
         let plain = number(cell).is_none().then(|| cell.to_lowercase());
         let spellings: Vec<String> = [plain, said].into_iter().flatten().collect();
         (!spellings.is_empty()).then_some(spellings)
     };
-    let values: Vec<Vec<String>> = input.rows.iter().map(one).collect::<Option<_>>()?;
+    let values: Vec<Vec<String>> = given.input.rows.iter().map(one).collect::<Option<_>>()?;
     let first: BTreeSet<&String> = values.iter().filter_map(|spellings| spellings.first()).collect();
     (first.len() == values.len()).then_some(values)
 }
@@ -70,12 +82,14 @@ pub struct Ref {
 }
 
 /// Every name of a row, and every number that one row alone has, in the order of the text, which is in small letters.
-pub fn refs(text: &str, input: &AnswerInput) -> Vec<Ref> {
-    let names = names(text, input).unwrap_or_default();
+pub fn refs(text: &str, given: &Given<'_>) -> Vec<Ref> {
+    let names = names(text, given).unwrap_or_default();
     let mut refs: Vec<Ref> = names.iter().map(|name| Ref { at: name.span.start, row: name.row }).collect();
-    for said in numbers(text).iter().filter(|said| said.in_digits && !said.marker) {
+    let tells =
+        |said: &&Mention| said.in_digits && !said.marker && !said.step && !is_derived_percentage(said, given);
+    for said in numbers(text).iter().filter(tells) {
         let of_name = names.iter().any(|name| name.span.contains(&said.at));
-        let rows = rows_with(said, input);
+        let rows = rows_with(said, given.input);
         if let (false, Some(row), 1) = (of_name, rows.first(), rows.len()) {
             refs.push(Ref { at: said.at, row: *row });
         }

@@ -6,6 +6,7 @@ use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::words;
 
 use crate::claims::Claims;
+use crate::given::Given;
 use crate::ground::occurrences;
 use crate::{names, pairs, trace};
 
@@ -40,18 +41,18 @@ const LEANING: [&str; 25] = [
 
 /// What stays of a text, and why each sentence that does not was left out. A sentence that leans on one which was left out
 /// goes with it.
-pub fn borne(text: &str, input: &AnswerInput) -> (String, Vec<String>) {
-    let claims = Claims::of(input);
+pub fn borne(text: &str, given: &Given<'_>) -> (String, Vec<String>) {
+    let claims = Claims::of(given);
     let (mut kept, mut left_out) = (String::new(), Vec::new());
     let mut broken = false;
-    for span in sentences(text, input) {
+    for span in sentences(text, given.input) {
         let sentence = text.get(span).unwrap_or_default();
         let leans =
             words::words(sentence).first().is_some_and(|first| LEANING.contains(&first.text.as_str()));
         let flaw = if broken && leans {
             Some("it leans on a sentence that is left out".to_owned())
         } else {
-            flaw(sentence, &kept, input, &claims)
+            flaw(sentence, &kept, given, &claims)
         };
         broken = flaw.is_some();
         match flaw {
@@ -63,17 +64,17 @@ pub fn borne(text: &str, input: &AnswerInput) -> (String, Vec<String>) {
 }
 
 /// Why a sentence cannot be used behind what was said before it.
-fn flaw(sentence: &str, before: &str, input: &AnswerInput, claims: &Claims<'_>) -> Option<String> {
-    if let Some(number) = trace::untraced(sentence, input) {
-        return Some(format!("{number} is in neither the rows nor the question"));
+fn flaw(sentence: &str, before: &str, given: &Given<'_>, claims: &Claims<'_>) -> Option<String> {
+    if let Some(number) = trace::untraced(sentence, given) {
+        return Some(format!("{number} is in neither the rows nor the query"));
     }
-    if let Some(name) = names::untraced(sentence, input) {
-        return Some(format!("{name} is a name that neither the rows nor the question has"));
+    if let Some(name) = names::untraced(sentence, given) {
+        return Some(format!("{name} is a name that neither the rows nor the query has"));
     }
     if let Some(word) = claims.unborne(sentence, before) {
         return Some(format!("the rows do not bear out `{word}`"));
     }
-    let number = pairs::mispaired(&format!("{before}{sentence}"), input)?;
+    let number = pairs::mispaired(&format!("{before}{sentence}"), given)?;
     Some(format!("{number} stands beside the name of another row"))
 }
 
@@ -116,10 +117,10 @@ fn sentences(text: &str, input: &AnswerInput) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::input;
+    use crate::tests::{given, input};
 
     fn left_out(text: &str, data: &AnswerInput) -> Vec<String> {
-        borne(text, data).1
+        borne(text, &given(data)).1
     }
 
     #[test]
@@ -134,6 +135,10 @@ mod tests {
             &[("name", "text"), ("units", "bigint"), ("revenue", "numeric")],
             products,
         );
+        let products = AnswerInput {
+            sql: Some("SELECT name, units, revenue FROM products ORDER BY units DESC LIMIT 3".into()),
+            ..products
+        };
         for text in [
             "Hammer 500 g leads with 1,200 units, followed by Nails with 900.",
             "With 1,200 units, Hammer 500 g leads; Nails follows with 900.",
@@ -162,12 +167,16 @@ mod tests {
             &[("customer_name", "text"), ("city", "text"), ("revenue", "numeric")],
             customers,
         );
-        customers.sql = Some("SELECT a FROM bills WHERE status = 'PAID' AND day < '2026-04-01'".into());
+        customers.sql = Some(
+            "SELECT customer_name, city, revenue FROM customers JOIN bills USING (id) WHERE status = 'PAID' AND state = 'Gujarat' \
+             AND day >= '2026-04-01' AND day < '2026-05-01' ORDER BY revenue DESC"
+                .into(),
+        );
         for text in [
             "Navkar Traders of Pune leads with 1,200.",
             "The leader is Navkar Traders, before Shree Steel's 900.",
             "In April the customers of Gujarat with Paid bills were led by Navkar Traders.",
-            "In March Navkar Traders led.",
+            "In April Navkar Traders led.",
             "Notably, Navkar Traders leads.",
             "1. Navkar Traders\n2. Shree Steel",
             "Navkar Traders bought the most in April, with revenue of 1,200.",
@@ -176,8 +185,11 @@ mod tests {
         ] {
             assert_eq!(left_out(text, &customers), Vec::<String>::new(), "{text}");
         }
-        let single =
+        let mut single =
             input("How many bills were raised in July 2026?", &[("count", "bigint")], &[&[Some("214")]]);
+        assert_eq!(left_out("214 bills were raised in July 2026.", &single).len(), 1);
+        single.sql =
+            Some("SELECT count(*) FROM bills WHERE day >= '2026-07-01' AND day < '2026-08-01'".into());
         for text in [
             "214 bills were raised in July 2026.",
             "There were 214 bills raised in July 2026.",
@@ -186,8 +198,94 @@ mod tests {
         ] {
             assert_eq!(left_out(text, &single), Vec::<String>::new(), "{text}");
         }
-        let average = input("What is the average bill?", &[("avg", "numeric")], &[&[Some("3428.8677")]]);
+        let mut average = input("What is the average bill?", &[("avg", "numeric")], &[&[Some("3428.8677")]]);
+        average.sql = Some("SELECT avg(amount) FROM bills".into());
         assert_eq!(left_out("The average bill is 3,428.87.", &average), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_follows_from_the_rows_stays_and_its_like_goes() {
+        let mut others: Vec<String> = Vec::new();
+        let rows: &[&[Option<&str>]] = &[
+            &[Some("Hammer"), Some("13"), Some("700")],
+            &[Some("Nails"), Some("20"), Some("500")],
+            &[Some("Saw"), Some("4"), Some("300")],
+        ];
+        let mut products = input(
+            "How did each product sell?",
+            &[("product", "text"), ("bills", "bigint"), ("revenue", "numeric")],
+            rows,
+        );
+        products.sql = Some(
+            "SELECT product, count(*) AS bills, sum(amount) AS revenue FROM sales GROUP BY product".into(),
+        );
+        for (text, stays) in [
+            ("Hammer accounts for 46.7% of the total.", true),
+            ("Hammer accounts for 46.7% of total revenue.", true),
+            ("Hammer makes up 46.7% and Nails 33.3% of revenue.", true),
+            ("Hammer makes up 33.3% and Nails 46.7% of revenue.", false),
+            ("Saw's share of revenue is 20%.", true),
+            ("Saw's share of revenue is 33.3%.", false),
+            ("Hammer and Nails together make 1,200.", true),
+            ("Hammer and Nails made 1,200 combined.", true),
+            ("Hammer and Nails brought 1,200 in total, of which 700 is Hammer's.", true),
+            ("Hammer and Saw together make 1,200.", false),
+            ("Hammer sold 1,200.", false),
+            ("Saw sold 200.", false),
+            ("Hammer brought 700 from 13 bills.", true),
+            ("Hammer brought 13 from 700 bills.", false),
+            ("Hammer has revenue of 13.", false),
+            ("The most bills, 20, are of Nails.", true),
+            ("Revenue was lowest for Saw.", true),
+            ("Revenue was lowest for Nails.", false),
+            ("Revenue was least for Saw, at 300.", true),
+            ("Hammer earned 700 in March.", false),
+            ("Hammer brought 700 a month.", false),
+            ("Hammer brought $700.", false),
+        ] {
+            let kept = borne(text, &given(&products)).0;
+            others.extend(
+                (kept.is_empty() == stays).then(|| format!("{text} {:?}", left_out(text, &products))),
+            );
+        }
+        let rows: &[&[Option<&str>]] = &[
+            &[Some("2026-01-01"), Some("500")],
+            &[Some("2026-02-01"), Some("300")],
+            &[Some("2026-03-01"), Some("900")],
+            &[Some("2026-04-01"), Some("400")],
+        ];
+        let mut months = input("Sales by month?", &[("month", "date"), ("sales", "numeric")], rows);
+        months.sql = Some(
+            "SELECT date_trunc('month', day)::date AS month, sum(amount) AS sales FROM bills GROUP BY 1 ORDER BY 1"
+                .into(),
+        );
+        for (text, stays) in [
+            ("Sales were highest in March.", true),
+            ("Sales were highest in March 2026, at 900.", true),
+            ("Sales were highest in April.", false),
+            ("Sales peaked at 900 in March and were lowest in February.", true),
+            ("The peak was 900, in March.", true),
+            ("The peak was 400, in April.", false),
+            ("Sales rose from January to March.", true),
+            ("Sales rose by 80% from January to March.", true),
+            ("Sales rose by 44.4% from January to March.", false),
+            ("Sales grew from 300 in February to 900 in March, then fell to 400 in April.", true),
+            ("Sales dropped from January to March.", false),
+            ("Sales fell from March to April.", true),
+            ("In March, sales were 900.", true),
+            ("In March, 400 were sold.", false),
+            ("March accounts for 42.9% of the total.", true),
+            ("April accounts for 42.9% of the total.", false),
+            ("January and February together make 800.", true),
+            ("In March 2025, sales were 900.", false),
+            ("In 2025, sales were highest in March.", false),
+            ("In 2026, sales were highest in March.", true),
+        ] {
+            let kept = borne(text, &given(&months)).0;
+            others
+                .extend((kept.is_empty() == stays).then(|| format!("{text} {:?}", left_out(text, &months))));
+        }
+        assert!(others.is_empty(), "{}", others.join("\n"));
     }
 
     #[test]
@@ -196,7 +294,10 @@ mod tests {
             &[&[Some("Navkar Pvt. Ltd."), Some("1200")], &[Some("Shree Steel"), Some("900")]];
         let mut data =
             input("Which customers bought most?", &[("customer", "text"), ("revenue", "numeric")], rows);
-        data.sql = Some("SELECT 1 FROM b WHERE d >= '2026-01-01' AND d < '2026-02-01'".into());
+        data.sql = Some(
+            "SELECT customer, sum(revenue) AS revenue FROM bills WHERE d >= '2026-01-01' AND d < '2026-02-01' GROUP BY 1"
+                .into(),
+        );
         for (text, want) in [
             (
                 "Navkar Pvt. Ltd. leads with 1,200. Revenue is up from last year.",
@@ -217,7 +318,7 @@ mod tests {
             ("Shree Steel bought 900. Navkar Pvt. Ltd. bought 900.", "Shree Steel bought 900."),
             ("The answer is clear.", ""),
         ] {
-            assert_eq!(borne(text, &data).0, want, "{text}");
+            assert_eq!(borne(text, &given(&data)).0, want, "{text}");
         }
     }
 }

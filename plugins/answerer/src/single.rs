@@ -1,16 +1,18 @@
 //! A single value as a sentence.
 
 use crate::column::{Column, Part};
+use crate::given::Given;
 use crate::label::{capital, generic};
 use crate::question::{answer_one, sentence as ended};
+use crate::sentences;
 
-/// The value in the shape of the question, or else under its column's label.
-pub fn sentence(question: &str, name: &str, column: &Column, value: Option<&str>) -> String {
+/// The value in the shape of the question where the query bears that out, or else under its column's label, or by itself.
+pub fn sentence(given: &Given<'_>, name: &str, column: &Column, value: Option<&str>) -> String {
     let said = column.said(value);
-    if column.part == Part::Measure
-        && value.is_some()
-        && let Some(text) = answer_one(question, &said)
-    {
+    let measured = column.part == Part::Measure && value.is_some();
+    let asked = measured.then(|| answer_one(&given.input.question, &said)).flatten();
+    // A question is no evidence: its words are held to what a model's are.
+    if let Some(text) = asked.filter(|text| sentences::borne(text, given).1.is_empty()) {
         return text;
     }
     let names = ["name", "title"].iter().any(|word| column.label.split(' ').any(|part| part == *word));

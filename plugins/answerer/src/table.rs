@@ -2,24 +2,21 @@
 
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
 
-use crate::column::columns;
 use crate::decimal::grouped;
+use crate::given::Given;
 use crate::question::sentence as ended;
 use crate::{list, row, series, single};
 
 /// The result in one or two sentences.
-pub fn sentence(input: &AnswerInput) -> String {
-    let columns = columns(input);
+pub fn sentence(given: &Given<'_>) -> String {
+    let (input, columns) = (given.input, given.columns.as_slice());
     let told = match input.rows.as_slice() {
         [] => rows_elsewhere(input.row_count),
-        [row] if input.row_count == 1 => match (columns.as_slice(), input.columns.as_slice(), row.as_slice())
-        {
-            ([column], [named], [value]) => {
-                single::sentence(&input.question, &named.name, column, value.as_deref())
-            }
-            _ => ended(&row::told(&columns, row)),
+        [row] if input.row_count == 1 => match (columns, input.columns.as_slice(), row.as_slice()) {
+            ([column], [named], [value]) => single::sentence(given, &named.name, column, value.as_deref()),
+            _ => ended(&row::told(columns, row)),
         },
-        _ => series::sentence(input, &columns).unwrap_or_else(|| list::sentence(input, &columns)),
+        _ => series::sentence(input, columns).unwrap_or_else(|| list::sentence(input, columns)),
     };
     match truncation(input) {
         Some(more) => format!("{told} {more}"),

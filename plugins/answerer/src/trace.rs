@@ -1,11 +1,17 @@
 //! Whether each number of a sentence comes from somewhere.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::words;
 
 use crate::arithmetic::Derived;
-use crate::dates;
 use crate::decimal::Decimal;
+use crate::given::Given;
+use crate::period;
+use crate::refs::refs;
+use crate::times::Origin;
 
 /// A rounded number must keep this many digits to be taken for the number it rounds.
 const LEAST_DIGITS: usize = 3;
@@ -23,9 +29,11 @@ pub struct Mention {
     /// The marker of a list: a number that opens a line and is followed by a full stop or a bracket.
     pub marker: bool,
     /// Followed by `%` or the word for it.
-    percent: bool,
+    pub percent: bool,
     /// Written with a sign.
     pub negative: bool,
+    /// It says by how much: `rose by 100`.
+    pub step: bool,
 }
 
 impl Mention {
@@ -36,67 +44,132 @@ impl Mention {
     }
 }
 
-/// The first number of `text` that neither the rows, nor arithmetic on them, nor the question, nor a date of the query
-/// accounts for.
-pub fn untraced(text: &str, input: &AnswerInput) -> Option<String> {
+/// The first number of `text` that neither the rows, nor arithmetic on those that it names, nor the query accounts for. What the
+/// question says counts where the query has it too.
+pub fn untraced(text: &str, given: &Given<'_>) -> Option<String> {
+    let input = given.input;
     if let Some(word) = foreign(text, input) {
         return Some(word);
     }
-    let given = numbers(&input.question)
-        .into_iter()
-        .chain(input.rows.iter().flatten().flatten().flat_map(|value| numbers(value)));
-    let (mut known, mut below_zero) = (Vec::new(), Vec::new());
-    for mention in given {
+    let (mut known, mut below_zero) = (given.asked.clone(), Vec::new());
+    for mention in input.rows.iter().flatten().flatten().flat_map(|value| of_cell(value)) {
         known.push(mention.value);
         below_zero.extend(mention.negative.then_some(mention.value));
     }
-    known.extend(input.sql.iter().flat_map(|sql| parts_of_days(sql)));
     known.extend(Decimal::parse(&input.row_count.to_string()));
     known.extend(Decimal::parse(&input.rows.len().to_string()));
-    let rows = Decimal::parse(&input.rows.len().to_string());
-    let derived = Derived::of(input);
+    let derived = Derived::of(given);
+    let spoken: BTreeSet<usize> = refs(&text.to_lowercase(), given).iter().map(|found| found.row).collect();
+    let computed = amounts(&derived, &spoken, input.rows.len());
+    let (times, phrases) = given.dated(text);
+    let timed = |mention: &Mention| {
+        let inside = |span: &Range<usize>| span.contains(&mention.at);
+        times.iter().any(|(time, origin)| inside(&time.span) && *origin != Origin::Nowhere)
+            || phrases.iter().any(inside)
+    };
+    // A time that is nowhere takes its numbers with it; a year that stands alone may be another number of the rows.
+    let lost = |mention: &Mention| {
+        let held = || {
+            let cells = input.rows.iter().flatten().flatten();
+            cells.into_iter().any(|cell| of_cell(cell).iter().any(|has| mention.stands_for(has.value)))
+        };
+        times.iter().any(|(time, origin)| {
+            let alone = time.span.start == mention.at && time.span.len() == mention.written.len();
+            time.span.contains(&mention.at) && *origin == Origin::Nowhere && !(alone && held())
+        })
+    };
     let accounted = |mention: &Mention| {
-        let in_list = mention.marker
-            && rows.is_some()
-            && mention.written.parse::<usize>().is_ok_and(|number| number <= input.rows.len());
-        let known = if mention.negative { &below_zero } else { &known };
         if mention.percent {
-            return is_percentage(mention, input, &derived);
+            return is_percentage(mention, given, &derived, &spoken);
         }
+        let in_list =
+            mention.marker && mention.written.parse::<usize>().is_ok_and(|number| number <= input.rows.len());
+        let known = if mention.negative { &below_zero } else { &known };
+        let exact = known.iter().any(|exact| mention.stands_for(*exact));
         in_list
-            || known.iter().any(|exact| mention.stands_for(*exact))
-            || (mention.in_digits && derived.amounts.iter().any(|exact| mention.stands_for(*exact)))
+            || timed(mention)
+            || (exact && !lost(mention))
+            || (mention.in_digits && computed.iter().any(|exact| mention.stands_for(*exact)))
     };
     numbers(text).into_iter().find(|mention| !accounted(mention)).map(|mention| mention.written)
 }
 
-/// Whether the rows hold the number as a percentage, or it is a share of them. A number of a column that holds no percentage
-/// does not become one.
-fn is_percentage(said: &Mention, input: &AnswerInput, derived: &Derived) -> bool {
-    let asked = numbers(&input.question);
-    let asked = || asked.iter().any(|known| known.percent && said.stands_for(known.value));
+/// The numbers of a cell; of a date only its year, whose days and months are no amounts.
+pub fn of_cell(cell: &str) -> Vec<Mention> {
+    let mut found = numbers(cell);
+    if period::date(cell).is_some() {
+        found.truncate(1);
+    }
+    found
+}
+
+/// What can be computed from the rows that a text speaks of, or from all.
+fn amounts(derived: &Derived, spoken: &BTreeSet<usize>, rows: usize) -> Vec<Decimal> {
+    let told: Vec<usize> =
+        if spoken.is_empty() { (0..rows).collect() } else { spoken.iter().copied().collect() };
+    let sums = derived.sums().chain(derived.sums_of(spoken));
+    let mut amounts: Vec<Decimal> = sums.map(|(_, sum)| sum).collect();
+    for (at, a) in told.iter().enumerate() {
+        amounts.extend(derived.across(*a));
+        amounts
+            .extend(told.iter().skip(at + 1).flat_map(|b| derived.between(*a, *b)).map(|(_, apart)| apart));
+    }
+    amounts
+}
+
+/// Whether the rows hold the number as a percentage, or it is a share of those that a text speaks of. A number of a column that
+/// holds no percentage does not become one.
+fn is_percentage(said: &Mention, given: &Given<'_>, derived: &Derived, spoken: &BTreeSet<usize>) -> bool {
+    let asked = || {
+        let same = |known: &Mention| known.percent && said.stands_for(known.value);
+        numbers(&given.input.question).iter().any(same)
+            && given.asked.iter().any(|known| said.stands_for(*known))
+    };
+    is_held(said, given.input)
+        || asked()
+        || (!said.negative && is_share(said, derived, spoken, given.input.rows.len()))
+}
+
+fn is_share(said: &Mention, derived: &Derived, spoken: &BTreeSet<usize>, rows: usize) -> bool {
+    let told: Vec<usize> =
+        if spoken.is_empty() { (0..rows).collect() } else { spoken.iter().copied().collect() };
+    let any = BTreeSet::new();
+    let change = |a: &usize, b: &usize| {
+        [true, false].iter().any(|above| derived.is_change(said.value, (*a, *b), *above, &any))
+    };
+    derived.is_share(said.value, spoken, &any)
+        || told.iter().any(|row| {
+            derived.is_share(said.value, &BTreeSet::from([*row]), &any)
+                || derived.is_ratio(said.value, *row)
+                || told.iter().any(|other| change(row, other))
+        })
+}
+
+/// Whether a number is a percentage that stands in no row as it is.
+pub fn is_derived_percentage(said: &Mention, given: &Given<'_>) -> bool {
+    said.percent && !is_held(said, given.input)
+}
+
+/// Whether a row holds the percentage.
+fn is_held(said: &Mention, input: &AnswerInput) -> bool {
     let cell = |of_percent: bool, cell: &str| {
         numbers(cell).into_iter().any(|known| {
             (known.percent || of_percent) && known.negative == said.negative && said.stands_for(known.value)
         })
     };
     let percentages = percentages(input);
-    let held = || {
-        input.rows.iter().any(|row| {
-            row.iter().enumerate().any(|(at, value)| {
-                let value = value.as_deref().unwrap_or_default();
-                match percentages.iter().find(|(column, _)| *column == at) {
-                    Some((_, Unit::Fraction)) => numbers(value).into_iter().any(|known| {
-                        let hundredfold = known.value.times_power(2);
-                        known.negative == said.negative
-                            && hundredfold.is_some_and(|exact| said.stands_for(exact))
-                    }),
-                    of_percent => cell(of_percent.is_some(), value),
-                }
-            })
+    input.rows.iter().any(|row| {
+        row.iter().enumerate().any(|(at, value)| {
+            let value = value.as_deref().unwrap_or_default();
+            match percentages.iter().find(|(column, _)| *column == at) {
+                Some((_, Unit::Fraction)) => numbers(value).into_iter().any(|known| {
+                    let hundredfold = known.value.times_power(2);
+                    known.negative == said.negative && hundredfold.is_some_and(|exact| said.stands_for(exact))
+                }),
+                of_percent => cell(of_percent.is_some(), value),
+            }
         })
-    };
-    (!said.negative && derived.is_share(said.value)) || asked() || held()
+    })
 }
 
 /// What a percentage is stored as.
@@ -164,6 +237,7 @@ pub fn numbers(text: &str) -> Vec<Mention> {
                     marker: false,
                     percent: is_percent(text.get(word.span.end..).unwrap_or_default()),
                     negative: false,
+                    step: false,
                 });
             }
         }
@@ -196,6 +270,7 @@ fn in_digits(text: &str, word: &words::Word, power: Option<u32>) -> Option<Menti
         in_digits: true,
         marker: opens_line && after.starts_with(['.', ')']),
         percent: is_percent(after),
+        step: before.trim_end().ends_with(" by"),
         // A dash behind a letter or a digit joins: `2026-04`.
         negative: sign.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric)),
     })
@@ -244,28 +319,23 @@ pub fn power(word: &str) -> Option<u32> {
     }
 }
 
-/// Year, month and day of each day the query means. Other numbers of the query are conditions, not findings.
-fn parts_of_days(sql: &str) -> Vec<Decimal> {
-    dates::of_query(sql)
-        .into_iter()
-        .flat_map(|date| [date.year().to_string(), date.month().to_string(), date.day().to_string()])
-        .filter_map(|number| Decimal::parse(&number))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use airlock_plugin_sdk::contract::answerer::ResultColumn;
     use airlock_plugin_sdk::harness::clock;
 
     use super::*;
+    use crate::tests::given;
 
     fn input() -> AnswerInput {
         AnswerInput {
             question: "Which two products sold most in 2026?".into(),
             clock: clock("2026-07-15"),
             kind: "data".into(),
-            sql: Some("SELECT a FROM b WHERE c >= DATE '2026-04-01' AND d > 777".into()),
+            sql: Some(
+                "SELECT a FROM b WHERE c >= DATE '2026-01-01' AND c < '2027-01-01' AND d > 777 LIMIT 2"
+                    .into(),
+            ),
             columns: ["prod_name", "units"]
                 .map(|name| ResultColumn { name: name.into(), sql_type: "text".into() })
                 .into(),
@@ -296,7 +366,8 @@ mod tests {
             ("3. Hammer", Some("3")),
             ("The two products of 2026 are Hammer and Nails.", None),
             ("The five products are Hammer and Nails.", Some("five")),
-            ("From 2026-04-01 on, Hammer led.", None),
+            ("From 2026-01-01 on, Hammer led.", None),
+            ("From 2026-04-01 on, Hammer led.", Some("2026")),
             ("More than 777 were sold.", Some("777")),
             ("Hammer grew by 12%.", Some("12")),
             ("No number at all.", None),
@@ -306,12 +377,12 @@ mod tests {
             ("Hammer 500g sold 500e3 units.", Some("500e3")),
             ("Hammer sold \u{ff15}\u{ff10}\u{ff10} units.", Some("\u{ff15}\u{ff10}\u{ff10}")),
             ("Hammer sold 5e99 units.", Some("5e99")),
-            ("The range is 2026-42.", None),
+            ("The range is 42-42.", None),
             ("It was 42%.", Some("42")),
             ("It was 42 per cent.", Some("42")),
             ("It was two percent.", Some("two")),
         ] {
-            assert_eq!(untraced(text, &input()).as_deref(), want, "{text}");
+            assert_eq!(untraced(text, &given(&input())).as_deref(), want, "{text}");
         }
     }
 
@@ -327,7 +398,7 @@ mod tests {
             ];
             data.rows = vec![vec![Some("Pune".into()), Some(value.into())]];
             data.row_count = 1;
-            untraced(said, &data).is_none()
+            untraced(said, &given(&data)).is_none()
         };
         let sql = "SELECT city, x FROM t";
         for (name, value, question, sql, said, want) in [
@@ -341,7 +412,15 @@ mod tests {
             ("pct", "0.125", "Pune?", "SELECT city, 100 * a / b AS pct FROM t", "Pune has 0.125%.", true),
             ("pct", "-5", "Pune?", sql, "Pune has -5%.", true),
             ("pct", "-5", "Pune?", sql, "Pune has 5%.", false),
-            ("units", "12", "Which cities have over 10%?", sql, "Pune has over 10%.", true),
+            ("units", "12", "Which cities have over 10%?", sql, "Pune has over 10%.", false),
+            (
+                "units",
+                "12",
+                "Which cities have over 10%?",
+                "SELECT city, x FROM t WHERE x > 10",
+                "Pune has over 10%.",
+                true,
+            ),
         ] {
             assert_eq!(told(name, value, question, sql, said), want, "{name} {value}: {said}");
         }
@@ -355,7 +434,7 @@ mod tests {
         for (text, want) in
             [("In 2026.", None), ("In 2027.", Some("2027")), ("Up to 31 December 2026.", None)]
         {
-            assert_eq!(untraced(text, &data).as_deref(), want, "{text}");
+            assert_eq!(untraced(text, &given(&data)).as_deref(), want, "{text}");
         }
     }
 }

@@ -12,8 +12,8 @@ pub(super) const VAGUE: &str = "\
     numerous plenty several some thousands various";
 pub(super) const HIGH: &str = "\
     best biggest dominates dominated greatest highest largest lead leader leaders leading leads led maximum peak \
-    peaked strongest top topped tops";
-pub(super) const LOW: &str = "bottom cheapest fewest lowest minimum smallest weakest worst";
+    peaked peaks strongest top topped tops";
+pub(super) const LOW: &str = "bottom bottomed cheapest fewest lowest minimum smallest weakest worst";
 /// Verbs whose subject stands before them.
 pub(super) const LEADS: &str = "dominated dominates lead leads led topped tops";
 pub(super) const LATE: &str = "latest newest recent";
@@ -30,7 +30,29 @@ pub(super) const DOWN: &str = "\
     decline declined declines declining decrease decreased decreases decreasing down drop dropped dropping drops fall \
     fallen falling falls fell plunged reduced reduction shrank shrunk";
 pub(super) const TOTALS: &str =
-    "altogether combined overall sum sums together total totaled totaling totalled totalling totals";
+    "altogether combined jointly overall sum sums together total totaled totaling totalled totalling totals";
+/// How far amounts are from each other.
+pub(super) const APART: &str = "apart differ differed difference differs gap margin";
+/// Verbs whose `up` says what parts make, and tells of no rise.
+pub(super) const COMPOSING: &str = "add added adding adds made make makes making";
+/// A rate, and the time it is of.
+pub(super) const RATES: [(&str, &str); 10] = [
+    ("annual", "year"),
+    ("annually", "year"),
+    ("daily", "day"),
+    ("hourly", "hour"),
+    ("monthly", "month"),
+    ("nightly", "night"),
+    ("quarterly", "quarter"),
+    ("weekly", "week"),
+    ("yearly", "year"),
+    ("apiece", "each"),
+];
+/// Times that something may point back to.
+pub(super) const SPANS: &str =
+    "date dates day days month months period periods quarter time week weeks year years";
+/// Times that a rate may be of.
+pub(super) const RATED: &str = "day hour minute month night quarter second week year";
 pub(super) const NEGATIVE: &str = "deficit loss losses lost minus negative";
 pub(super) const ORDER: &str = "follow followed follows next then";
 pub(super) const UNITS: &str = "day days month months quarter quarters week weeks year years";
@@ -82,6 +104,12 @@ pub(super) enum Claim {
     Only,
     Each,
     Total,
+    /// So much for each of something.
+    Per,
+    /// A time that was named before.
+    That,
+    /// How far amounts are from each other.
+    Apart,
     Order,
     Trend {
         up: bool,
@@ -109,10 +137,23 @@ pub(super) fn claimed(said: &Sentence<'_>, at: usize) -> Option<Claim> {
         "least" => Claim::Extreme { high: false, verb: false },
         "almost" | "nearly" => Claim::Bound { above: false },
         "exactly" | "precisely" => Claim::Exactly,
+        // A time that the query keeps to is seen as such before.
+        "this" | "next" | "last" | "past" | "previous" | "first" | "second" | "third" | "fourth"
+        | "final"
+            if is_one_of(UNITS, behind) =>
+        {
+            Claim::Asked
+        }
+        "up" if is_one_of(COMPOSING, before) => return None,
         "up" if behind == "to" => Claim::Bound { above: false },
-        "this" | "next" if is_one_of(UNITS, behind) => Claim::Asked,
+        "per" if behind == "cent" => return None,
+        "per" => Claim::Per,
+        _ if RATES.iter().any(|(rate, _)| *rate == word) => Claim::Per,
+        _ if is_one_of(RATED, word) && ["a", "an", "each", "every"].contains(&before) => Claim::Per,
+        _ if is_one_of(SPANS, word) && ["that", "same"].contains(&before) => Claim::That,
         "than" => Claim::Than,
         "both" => Claim::Both,
+        "all" if before == "in" => Claim::Total,
         "all" => Claim::All,
         "only" => Claim::Only,
         "each" | "every" => Claim::Each,
@@ -133,6 +174,7 @@ pub(super) fn claimed(said: &Sentence<'_>, at: usize) -> Option<Claim> {
         _ if is_one_of(LESS, word) => Claim::Compared { above: false },
         _ if is_one_of(SAME, word) => Claim::Same,
         _ if is_one_of(TOTALS, word) => Claim::Total,
+        _ if is_one_of(APART, word) => Claim::Apart,
         _ if is_one_of(ORDER, word) => Claim::Order,
         _ if is_one_of(UP, word) => Claim::Trend { up: true },
         _ if is_one_of(DOWN, word) => Claim::Trend { up: false },

@@ -6,6 +6,7 @@ use std::ops::Range;
 use airlock_plugin_sdk::words::{self, Word};
 
 use crate::refs::Ref;
+use crate::times::{Origin, Time};
 use crate::trace::{Mention, numbers, power};
 
 /// A sentence, in small letters, and what was said before it.
@@ -19,6 +20,11 @@ pub(super) struct Sentence<'a> {
     pub(super) cells: Vec<(Range<usize>, usize)>,
     /// The rows that earlier sentences speak of.
     pub(super) before: Vec<usize>,
+    /// Stems of the words.
+    pub(super) stems: BTreeSet<String>,
+    pub(super) times: Vec<(Time, Origin)>,
+    /// Phrases that name exactly the days which the query keeps to.
+    pub(super) phrases: Vec<Range<usize>>,
 }
 
 impl<'a> Sentence<'a> {
@@ -33,6 +39,9 @@ impl<'a> Sentence<'a> {
             clauses: Vec::new(),
             cells: Vec::new(),
             before: Vec::new(),
+            stems: BTreeSet::new(),
+            times: Vec::new(),
+            phrases: Vec::new(),
         }
     }
 
@@ -51,12 +60,38 @@ impl<'a> Sentence<'a> {
             self.refs.iter().filter(|found| clause.contains(&found.at)).map(|found| found.row).collect();
         if rows.len() == 1 {
             let before = self.refs.iter().rfind(|found| found.at < clause.start);
-            rows.extend(before.map(|found| found.row));
+            // `between February and March`
+            let between = self.text.get(clause.clone()).is_some_and(|text| text.contains("between "));
+            let behind = self.refs.iter().find(|found| between && found.at >= clause.end);
+            rows.extend(behind.or(before).map(|found| found.row));
         }
         if rows.is_empty() {
             rows = self.rows();
         }
         rows.into_iter().collect()
+    }
+
+    /// Whether what stands at a byte is a time, and if so whether it comes from somewhere.
+    pub(super) fn time(&self, at: usize) -> Option<bool> {
+        if self.phrases.iter().any(|phrase| phrase.contains(&at)) {
+            return Some(true);
+        }
+        let found = self.times.iter().find(|(time, _)| time.span.contains(&at));
+        found.map(|(_, origin)| *origin != Origin::Nowhere)
+    }
+
+    /// What the clause around a byte speaks of; where it has nothing, what is spoken of next, else what was last.
+    pub(super) fn refs_near(&self, at: usize) -> Vec<Ref> {
+        let clause = self.clause(at);
+        let here: Vec<Ref> = self.refs.iter().filter(|found| clause.contains(&found.at)).copied().collect();
+        if !here.is_empty() {
+            return here;
+        }
+        let next = self.refs.iter().find(|found| found.at >= clause.end);
+        next.or_else(|| self.refs.iter().rfind(|found| found.at < clause.start))
+            .copied()
+            .into_iter()
+            .collect()
     }
 
     /// The clause that a byte stands in.

@@ -1,16 +1,16 @@
 //! Claims against the rows, kind by kind.
 
-use airlock_plugin_sdk::question::stems::stem;
 use airlock_plugin_sdk::time::Date;
 use airlock_plugin_sdk::words;
 
-use super::kinds::{Claim, HIGH, LOW, UNITS, claimed, is_one_of};
+use super::amounts::Computed;
+use super::kinds::{Claim, RATES, claimed};
 use super::sentence::Sentence;
 use super::{Claims, Verdict};
 use crate::column::Part;
 use crate::decimal::Decimal;
 use crate::ground::number;
-use crate::trace::Mention;
+use crate::trace::{Mention, is_derived_percentage};
 
 impl Claims<'_> {
     /// `no`, `none`, `not`: each row that is spoken of has a zero, nothing, or a no; without any, all rows have.
@@ -51,7 +51,7 @@ impl Claims<'_> {
     /// The row or rows at one end of a measure, and nobody else.
     pub(super) fn extreme(&self, said: &Sentence<'_>, at: usize, high: bool, verb: bool) -> Verdict {
         let rows = if verb && said.word(at + 1) != "by" { said.subject(at) } else { said.rows_near(at) };
-        let asked = self.asks_for_end(high);
+        let asked = self.given.query.sorts(high);
         if self.input.rows.len() < 2 {
             return Verdict::or_open(asked && self.input.row_count == 1);
         }
@@ -73,8 +73,7 @@ impl Claims<'_> {
             let end = values.iter().map(|value| value * sign).fold(f64::NEG_INFINITY, f64::max);
             let at_end = |row: &usize| values.get(*row).is_some_and(|value| value * sign >= end);
             let others = (0..values.len()).filter(at_end).all(|row| said.rows().contains(&row));
-            let known = self.whole || values.is_sorted_by(|a, b| a * sign >= b * sign);
-            known && others && rows.iter().all(at_end)
+            self.knows_end(values, high) && others && rows.iter().all(at_end)
         };
         let measures = self.measures_of(said, &rows);
         Verdict::of(!measures.is_empty() && measures.iter().all(|values| is_end(values)))
@@ -82,7 +81,7 @@ impl Claims<'_> {
 
     /// Whether a number of the sentence is the end of a measure: `the most was 1,200`.
     pub(super) fn says_an_end(&self, said: &Sentence<'_>, high: bool) -> bool {
-        self.measures.iter().any(|(at, values)| {
+        self.measures.iter().filter(|(_, values)| self.knows_end(values, high)).any(|(at, values)| {
             let end = values.iter().copied().reduce(if high { f64::max } else { f64::min });
             let row = values.iter().position(|value| Some(*value) == end);
             let cell = row.and_then(|row| self.input.rows.get(row)?.get(*at)?.as_deref());
@@ -90,14 +89,10 @@ impl Claims<'_> {
         })
     }
 
-    /// Whether the question, or the query, asks for this end of an order.
-    pub(super) fn asks_for_end(&self, high: bool) -> bool {
-        let list = if high { HIGH } else { LOW };
-        let asked = words::words(&self.input.question);
-        let word = if high { "most" } else { "least" };
-        let named = |text: &str| is_one_of(list, text) || text == word;
-        let sql = self.input.sql.as_deref().unwrap_or_default().to_lowercase();
-        asked.iter().any(|word| named(&word.text)) || sql.contains(if high { "max(" } else { "min(" })
+    /// Whether the end of a measure is among the rows: all are here, or they come in its order.
+    fn knows_end(&self, values: &[f64], high: bool) -> bool {
+        let sign = if high { 1.0 } else { -1.0 };
+        (self.whole && !self.given.cut()) || values.is_sorted_by(|a, b| a * sign >= b * sign)
     }
 
     /// The row at an end of time.
@@ -118,7 +113,7 @@ impl Claims<'_> {
             return Verdict::Open;
         };
         let end = if late { ranks.iter().max() } else { ranks.iter().min() };
-        if rows.is_empty() || !self.whole {
+        if rows.is_empty() || !self.whole || self.given.cut() {
             return Verdict::Open;
         }
         Verdict::of(rows.iter().all(|row| ranks.get(*row) == end))
@@ -126,9 +121,6 @@ impl Claims<'_> {
 
     /// `first`, `third`, `last`: the place of the row that is spoken of. With a number behind it, a part of the rows.
     pub(super) fn place(&self, said: &Sentence<'_>, at: usize, place: Option<usize>) -> Verdict {
-        if is_one_of(UNITS, said.word(at + 1)) && said.rows_near(at).is_empty() {
-            return Verdict::Open;
-        }
         if said.number_behind(at).is_some() {
             return Verdict::or_open(place == Some(0));
         }
@@ -143,7 +135,8 @@ impl Claims<'_> {
     /// `more than 1.2 million`: a number of the rows that was rounded this way, or a bound of the question.
     pub(super) fn bound(&self, said: &Sentence<'_>, at: usize, above: bool) -> Verdict {
         let Some(bound) = said.number_behind(at) else { return Verdict::Open };
-        if above && self.input.truncated && self.is_count(bound) {
+        let rows = Decimal::parse(&self.input.row_count.to_string());
+        if above && self.input.truncated && rows.is_some_and(|rows| rows.equals(bound.value)) {
             return Verdict::Holds;
         }
         let lies = |exact: Decimal| {
@@ -159,7 +152,8 @@ impl Claims<'_> {
             matches!(claimed(&asked, at), Some(Claim::Bound { above: same }) if same == above)
                 && asked.number_behind(at).is_some_and(|number| number.value.equals(bound.value))
         };
-        Verdict::of((0..asked.words.len()).any(same))
+        let kept = self.given.query.bounds(bound.value, Some(above));
+        Verdict::of(kept && (0..asked.words.len()).any(same))
     }
 
     /// One row above or below another, by their names.
@@ -176,16 +170,15 @@ impl Claims<'_> {
             return Verdict::Holds;
         }
         let here = said.start(at);
-        let left = said
-            .refs
-            .iter()
-            .rfind(|found| found.at < here)
-            .map(|found| found.row)
-            .or(said.before.last().copied());
+        let left = said.refs.iter().rfind(|found| found.at < here).map(|found| found.row);
         // `Ravi has a higher value (99) than Asha`
         let than = (at + 1..said.words.len()).find(|next| said.word(*next) == "than");
         let there = than.map_or(here, |than| said.start(than));
         let right = said.refs.iter().find(|found| found.at > there).map(|found| found.row);
+        // `Sales were higher in March than in April`
+        let between =
+            || said.refs.iter().find(|found| found.at > here && found.at < there).map(|found| found.row);
+        let left = left.or_else(between).or(said.before.last().copied());
         let (Some(left), Some(right)) = (left, right) else {
             return if self.measures.is_empty() { Verdict::Open } else { Verdict::Wrong };
         };
@@ -224,17 +217,34 @@ impl Claims<'_> {
         Verdict::of(!measures.is_empty() && measures.iter().all(|values| equal(values)))
     }
 
-    /// A sum of a column, or the number of rows; of one row, what its query summed.
+    /// A sum of a column, of the rows that are named, or the number of rows; what a percentage is of; of one row, what its query
+    /// summed.
     pub(super) fn total(&self, said: &Sentence<'_>) -> Verdict {
         if self.input.rows.len() < 2 {
             return Verdict::or_open(
-                ["sum", "total", "count"].iter().any(|word| self.known.contains(&stem(word))),
+                ["sum", "total", "count"].iter().any(|word| self.given.knows(word, &said.stems)),
             );
         }
-        let sums = |number: &&Mention| {
-            self.derived.sums.iter().any(|sum| number.stands_for(*sum)) || self.is_count(number)
+        let sums = |number: &Mention| {
+            // Each percentage is held to its rows by itself.
+            (number.percent && (is_derived_percentage(number, self.given) || !self.holds_changes()))
+                || self.is_count(number)
+                || matches!(self.computed(said, number), Some(Computed::Sum | Computed::Group))
         };
-        Verdict::or_open(said.numbers.iter().any(|number| sums(&number)))
+        Verdict::or_open(said.numbers.iter().any(sums))
+    }
+
+    /// `per day`, `each month`, `daily`: a column says so, the rows are such times or things, or the query divides by them.
+    pub(super) fn per(&self, said: &Sentence<'_>, at: usize) -> Verdict {
+        let word = said.word(at);
+        let rate = RATES.iter().find(|(rate, _)| *rate == word).map(|(_, unit)| *unit);
+        let unit = rate.unwrap_or(if word == "per" { said.word(at + 1) } else { word });
+        let labelled = self.columns.iter().any(|column| {
+            column.label.split(' ').any(|part| words::same(part, unit) || (rate.is_some() && part == word))
+        });
+        let divided =
+            self.given.query.divides() && (self.given.query.names(unit) || self.given.query.has_unit(unit));
+        Verdict::or_open(labelled || divided)
     }
 
     /// The rows are told in the order they came in, or in that of a measure.
@@ -276,11 +286,7 @@ impl Claims<'_> {
             let known = rows.len() > 1 || self.whole;
             return Verdict::of(known && !measures.is_empty() && measures.iter().all(|values| moves(values)));
         }
-        const CHANGES: [&str; 6] = ["change", "delta", "diff", "difference", "growth", "increase"];
-        let change = self.measures.iter().find(|(at, _)| {
-            let name = self.input.columns.get(*at).map_or("", |column| column.name.as_str());
-            words::identifier_words(name).iter().any(|word| CHANGES.contains(&word.as_str()))
-        });
+        let change = self.measures.iter().find(|(at, _)| self.is_of_changes(*at));
         if let Some((_, values)) = change {
             let all = (0..values.len()).collect();
             let told = if rows.is_empty() { all } else { rows };
@@ -291,5 +297,17 @@ impl Claims<'_> {
         // A number that is told without its sign may have moved the other way.
         let falls = self.measures.iter().any(|(_, values)| values.iter().any(|value| *value < 0.0));
         if falls { Verdict::Wrong } else { Verdict::Open }
+    }
+
+    /// Whether a column holds changes by its name.
+    fn is_of_changes(&self, at: usize) -> bool {
+        const CHANGES: [&str; 6] = ["change", "delta", "diff", "difference", "growth", "increase"];
+        let name = self.input.columns.get(at).map_or("", |column| column.name.as_str());
+        words::identifier_words(name).iter().any(|word| CHANGES.contains(&word.as_str()))
+    }
+
+    /// Whether any column does.
+    pub(super) fn holds_changes(&self) -> bool {
+        self.measures.iter().any(|(at, _)| self.is_of_changes(*at))
     }
 }
