@@ -39,7 +39,7 @@ pub fn mispaired(text: &str, given: &Given<'_>) -> Option<String> {
         .map(|(rows, said)| (said, rows))
         .collect();
     let mut before: Option<usize> = None;
-    for part in parts.iter().cloned() {
+    for part in &parts {
         let here: Vec<&Name> = names.iter().filter(|name| part.contains(&name.span.start)).collect();
         let told: Vec<&(Mention, BTreeSet<usize>)> =
             said.iter().filter(|(said, _)| part.contains(&said.at)).collect();

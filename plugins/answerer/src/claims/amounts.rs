@@ -115,7 +115,7 @@ impl Claims<'_> {
         let own = || {
             let rows = rows_with(number, self.input);
             let named = said.refs.iter().filter(|found| found.at != number.at);
-            rows.len() > 0
+            !rows.is_empty()
                 && (self.input.row_count == 1 || named.into_iter().any(|found| rows.contains(&found.row)))
         };
         if self.input.truncated && is(all) {
