@@ -142,7 +142,7 @@ impl<'a> Claims<'a> {
                     Verdict::Open => self.echoes(&said, at, claim),
                     Verdict::Wrong => false,
                 },
-                None => self.is_known(&said, &word.text) || said.scales(at) || makes_up(&said, at),
+                None => self.is_known(&said, &word.text) || said.scales(at) || goes_with(&said, at),
             };
             (!borne).then(|| word.text.clone())
         });
@@ -267,7 +267,9 @@ impl<'a> Claims<'a> {
             Claim::Place(_) | Claim::Order => query.sorts(true) || query.sorts(false),
             Claim::Compared { .. } | Claim::Than | Claim::Trend { .. } => query.compares(),
             Claim::Total => query.names("total") || query.names("count"),
-            Claim::Apart | Claim::Bound { .. } | Claim::Per | Claim::That | Claim::Vague => false,
+            Claim::Apart | Claim::Bound { .. } | Claim::Per | Claim::That | Claim::Unit | Claim::Vague => {
+                false
+            }
             Claim::Yes
             | Claim::One
             | Claim::Exactly
@@ -348,6 +350,12 @@ impl<'a> Claims<'a> {
             Claim::Total => self.total(said),
             Claim::Order => self.order(said),
             Claim::Per => self.per(said, at),
+            Claim::Unit => {
+                let word = said.word(at);
+                let known =
+                    self.given.knows(word, &said.stems) || self.given.query.has_unit(&words::singular(word));
+                Verdict::or_open(known)
+            }
             Claim::That => {
                 Verdict::or_open(!said.times.is_empty() || self.columns.iter().any(Column::is_time))
             }
@@ -453,9 +461,13 @@ fn neighbours(text: &str) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// `makes up`, `adds up`: no rise.
-fn makes_up(said: &Sentence<'_>, at: usize) -> bool {
-    said.word(at) == "up" && at > 0 && is_one_of(COMPOSING, said.word(at - 1))
+/// `makes up`, `adds up`: no rise. `Accounts for`: no accounts.
+fn goes_with(said: &Sentence<'_>, at: usize) -> bool {
+    match said.word(at) {
+        "up" => at > 0 && is_one_of(COMPOSING, said.word(at - 1)),
+        "account" | "accounted" | "accounting" | "accounts" => said.word(at + 1) == "for",
+        _ => false,
+    }
 }
 
 /// The texts of the rows, with the rows that have them.

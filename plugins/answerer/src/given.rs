@@ -20,7 +20,8 @@ use crate::vocabulary::is_plain;
 const NEAR: u32 = 10;
 
 /// Light words that narrow what is asked for all the same.
-const NARROWING: [&str; 18] = [
+const NARROWING: [&str; 19] = [
+    "available",
     "current",
     "currently",
     "enter",
@@ -41,13 +42,20 @@ const NARROWING: [&str; 18] = [
     "posted",
 ];
 
+/// Words before which a participle says which ones are meant, and no deed: `completed orders`, `were delivered`.
+const BEFORE_PARTICIPLES: &str = "\
+    a all an and any are be been being by each every for from had has have in is its many no non not of on or our \
+    the their to was were with";
+
 /// A result and the sources of what may be said of it.
 pub struct Given<'a> {
     pub input: &'a AnswerInput,
     pub query: Query,
     pub columns: Vec<Column>,
-    /// Stems of the words of rows, columns and assumptions.
+    /// Stems of the words of rows and columns.
     stems: BTreeSet<String>,
+    /// Stems of the words of what was assumed.
+    assumed: BTreeSet<String>,
     /// Stems of the question's words that narrow nothing, or by which the domain calls what the query reads.
     lent: BTreeSet<String>,
     /// Numbers of the question that the query has too.
@@ -70,14 +78,15 @@ impl<'a> Given<'a> {
             [plain, generic(&named.name).map(str::to_owned), Some(column.label.clone())].into_iter().flatten()
         });
         let mut stems = BTreeSet::new();
-        for text in cells.chain(said).chain(names).chain(input.assumptions.iter().cloned()) {
+        for text in cells.chain(said).chain(names) {
             stems.extend(words::words(&text).iter().map(|word| stem(&word.text)));
         }
         let asked = numbers(&input.question).into_iter().filter(|number| {
             query.bounds(number.value, None) || query.bears(&number.written, &BTreeSet::new())
         });
         let asked = asked.map(|number| number.value).collect();
-        let mut given = Self { input, query, columns, stems, lent: BTreeSet::new(), asked };
+        let assumed = input.assumptions.iter().flat_map(|text| stems_of(text)).collect();
+        let mut given = Self { input, query, columns, stems, assumed, lent: BTreeSet::new(), asked };
         given.lend(host);
         given
     }
@@ -86,14 +95,19 @@ impl<'a> Given<'a> {
     fn lend(&mut self, host: &impl Host) {
         let mut open = BTreeSet::new();
         let counts_one = self.query.counts_one();
+        let mut before = String::new();
         for word in words::words(&self.input.question) {
             let part = stem(&word.text);
             let light = is_light(&word.text) && !NARROWING.contains(&word.text.as_str());
-            if is_function_word(&word.text) || light || (is_relation(&part) && !counts_one) {
+            let participle = word.text.ends_with("ed")
+                && (before.is_empty() || BEFORE_PARTICIPLES.split(' ').any(|known| known == before));
+            let deed = is_relation(&part) && !counts_one && !participle;
+            if is_function_word(&word.text) || light || deed {
                 self.lent.insert(part);
             } else if !is_plain(&word.text) && !self.stems.contains(&part) && !self.query.names(&part) {
                 open.insert(part);
             }
+            before = word.text;
         }
         if open.is_empty() {
             return;
@@ -134,7 +148,9 @@ impl<'a> Given<'a> {
     /// Whether a word comes from somewhere, in a sentence of these stems.
     pub fn knows(&self, word: &str, among: &BTreeSet<String>) -> bool {
         let part = stem(word);
-        self.stems.contains(&part) || self.lent.contains(&part) || self.query.bears(word, among)
+        // `Cancelled bills are left out` is no word for cancelled bills.
+        let assumed = self.assumed.contains(&part) && !self.query.refuses(&part);
+        self.stems.contains(&part) || self.lent.contains(&part) || assumed || self.query.bears(word, among)
     }
 
     /// The times of a text, and the phrases that name exactly what the query keeps to.

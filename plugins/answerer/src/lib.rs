@@ -1,16 +1,16 @@
 //! The built-in answerer stage: a result becomes the sentence a person reads.
 //!
 //! A template can always say it. Where a model is there it may say it better, but of what it says only those sentences are used
-//! (`sentences`) that pass each of these:
+//! (`sentences`) that pass each of these. A template that borrows words of the question is held to the same.
 //!
 //! - all of it is prose of at most 2,000 characters: it neither begins like a statement nor holds a `SELECT … FROM`, and it has
 //!   no fence, braces, JSON, tag, link, address or Markdown beyond plain text (`prose`);
-//! - each number in it can be traced to the rows, to a sum, difference or share of them (`arithmetic`), to the question or
-//!   to a day that the query means (`dates`), and each percentage to one (`trace`);
-//! - each name in it is one of the rows, the question or the query (`names`);
-//! - what it counts, compares, ranks, denies or says of a change is borne out by the rows, and each of its other words says
-//!   nothing or comes from somewhere (`claims`);
-//! - no number of a row stands beside the name of another (`pairs`);
+//! - each number in it can be traced to the rows, to arithmetic on those that it names (`arithmetic`), or to the query (`trace`),
+//!   and each time to a row or to the days that the query keeps to (`times`, `query`);
+//! - each name in it is one of the rows or the query (`names`);
+//! - what it counts, compares, ranks, denies, sums up or says of a change is borne out by the rows, and each of its other words
+//!   says nothing or comes from somewhere (`claims`). Words of the question count where the query bears them out (`given`);
+//! - no number of a row stands beside the name of another (`pairs`), or of another column;
 //! - what is left says what the rows say: at least one value of the rows appears in it, numbers in digits, exact or rounded as the
 //!   trace allows, texts as they are but for case (`ground`).
 //!

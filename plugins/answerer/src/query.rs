@@ -171,6 +171,11 @@ impl Query {
             })
     }
 
+    /// Whether a stem is of a value that it leaves out.
+    pub fn refuses(&self, part: &str) -> bool {
+        self.literals.iter().any(|literal| literal.negative && literal.stems.contains(part))
+    }
+
     /// Whether a stem is one of its names, or of their family: `paid` where payments are read. Beside a count of one relation a
     /// relative is no proof.
     fn reads(&self, part: &str) -> bool {

@@ -269,7 +269,7 @@ impl Claims<'_> {
         let moved =
             said.words.iter().enumerate().filter(|(_, word)| clause.contains(&word.span.start)).find_map(
                 |(at, _)| match claimed(said, at) {
-                    Some(Claim::Trend { up }) if !super::makes_up(said, at) => Some(up),
+                    Some(Claim::Trend { up }) => Some(up),
                     Some(Claim::Compared { above }) => Some(above),
                     _ => None,
                 },

@@ -1,5 +1,7 @@
 //! What a word claims.
 
+use airlock_plugin_sdk::words;
+
 use super::sentence::Sentence;
 
 pub(super) const NONE: &str =
@@ -51,6 +53,8 @@ pub(super) const RATES: [(&str, &str); 10] = [
 /// Times that something may point back to.
 pub(super) const SPANS: &str =
     "date dates day days month months period periods quarter time week weeks year years";
+/// Letters that stand for units behind a number.
+pub(super) const LETTERS: &str = "d g m s t";
 /// Times that a rate may be of.
 pub(super) const RATED: &str = "day hour minute month night quarter second week year";
 pub(super) const NEGATIVE: &str = "deficit loss losses lost minus negative";
@@ -106,6 +110,8 @@ pub(super) enum Claim {
     Total,
     /// So much for each of something.
     Per,
+    /// What a number is a number of, where the word is one that else says nothing.
+    Unit,
     /// A time that was named before.
     That,
     /// How far amounts are from each other.
@@ -150,6 +156,14 @@ pub(super) fn claimed(said: &Sentence<'_>, at: usize) -> Option<Claim> {
         "per" => Claim::Per,
         _ if RATES.iter().any(|(rate, _)| *rate == word) => Claim::Per,
         _ if is_one_of(RATED, word) && ["a", "an", "each", "every"].contains(&before) => Claim::Per,
+        // `400 days`, `400 g`; `12 in May` is no unit.
+        _ if before.starts_with(|c: char| c.is_ascii_digit())
+            && (is_one_of(SPANS, word)
+                || is_one_of(RATED, &words::singular(word))
+                || is_one_of(LETTERS, word)) =>
+        {
+            Claim::Unit
+        }
         _ if is_one_of(SPANS, word) && ["that", "same"].contains(&before) => Claim::That,
         "than" => Claim::Than,
         "both" => Claim::Both,
