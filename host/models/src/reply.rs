@@ -12,6 +12,10 @@
 //! 5. **Bare text.** Without a fence, the text counts from the first line that begins like a statement up to a semicolon
 //!    outside quotes, or to its end. A label before it (`SQL:`, `Query:`) is passed over.
 //!
+//! Outside fences and JSON a text that begins with `SELECT` is still a sentence, and no SQL, when before its first semicolon or
+//! empty line three plain words follow each other that are no keywords, quotation marks and comments left out: `Select
+//! whichever carrier you like`. In a fence it is taken for the statement that it is offered as, and PostgreSQL says what is wrong.
+//!
 //! To begin like a statement is to begin with `SELECT`, `VALUES (`, `TABLE name`, `WITH name [(...)] AS`, a parenthesis and
 //! one of these, or a word that no reading statement begins with but SQL does (`DELETE FROM`, `COMMIT;`, ...), so that a
 //! write reaches the gate and is refused by name rather than passed over as prose.
@@ -63,7 +67,7 @@ pub fn bounded(text: &str) -> (String, bool) {
 /// The last statement between single backticks.
 fn inline(text: &str) -> Option<String> {
     let code = text.split('`').skip(1).step_by(2);
-    code.filter_map(|code| whole(code.trim())).last()
+    code.filter_map(|code| whole(code.trim())).filter(|code| !is_sentence(code)).last()
 }
 
 /// Contents of the fenced blocks, in order. A block that is never closed runs to the end.
@@ -119,7 +123,7 @@ fn bare(text: &str) -> Option<String> {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
         let from_here = without_label(text.get(offset..).unwrap_or_default());
-        if begins_like_statement(without_comments(from_here)) && begins_on(line) {
+        if begins_like_statement(without_comments(from_here)) && begins_on(line) && !is_sentence(from_here) {
             let end = end_of_statement(from_here);
             return Some(from_here.get(..end).unwrap_or_default().trim().to_owned());
         }
@@ -206,6 +210,52 @@ fn begins_like_statement(text: &str) -> bool {
     }
 }
 
+/// Words of SQL that may stand beside names without a comma. Sorted; a test holds that.
+const KEYWORDS: [&str; 90] = [
+    "all", "and", "any", "array", "as", "asc", "at", "between", "by", "case", "cast", "collate", "cross", "current", "date", "desc", "distinct", "else", "end", "escape", "except", "exclude", "exists", "false", "fetch", "filter", "first", "following", "for", "from", "full", "group", "groups", "having", "ilike", "in", "inner", "intersect", "interval", "into", "is", "join", "last", "lateral", "left", "like", "limit", "materialized", "natural", "not", "null", "nulls", "of", "offset", "on", "only", "or", "order", "ordinality", "outer", "over", "partition", "preceding", "range", "recursive", "right", "row", "rows", "select", "share", "similar", "some", "tablesample", "then", "ties", "time", "timestamp", "to", "true", "unbounded", "union", "update", "using", "values", "when", "where", "window", "with", "within", "zone",
+];
+
+/// Whether a text that begins with `SELECT` reads as a sentence: plain words, one after the other.
+fn is_sentence(text: &str) -> bool {
+    const RUN: usize = 3;
+    let text = without_comments(text);
+    if !text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select")) {
+        return false;
+    }
+    let head = text.split("\n\n").next().unwrap_or_default();
+    let mut run = 0;
+    let mut rest = head;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '\'' | '"' => {
+                run = 0;
+                let close = rest.get(1..).and_then(|inside| inside.find(first));
+                close.map_or(rest.len(), |at| at + 2)
+            }
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
+            ';' => return false,
+            c if c.is_alphabetic() || c == '_' => {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                let word = rest.get(..end).unwrap_or_default().to_ascii_lowercase();
+                run = if KEYWORDS.binary_search(&word.as_str()).is_ok() { 0 } else { run + 1 };
+                if run >= RUN {
+                    return true;
+                }
+                end
+            }
+            c => {
+                if !c.is_whitespace() {
+                    run = 0;
+                }
+                c.len_utf8()
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
+}
+
 /// `WITH [RECURSIVE] name [(columns)] AS`: what tells the keyword from the preposition.
 fn is_common_table_expression(text: &str) -> bool {
     let head: String = text.chars().take(400).collect::<String>().to_ascii_lowercase();
@@ -249,6 +299,31 @@ fn end_of_statement(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_that_begins_with_select_is_prose() {
+        for sentence in [
+            "Select whichever carrier you like from the list of shipments.",
+            "Select rows where whatever you need is found.",
+            "`Select whichever carrier you like`",
+        ] {
+            assert_eq!(statement(sentence), None, "{sentence}");
+        }
+        for sql in [
+            "SELECT c.name carrier, count(*) total FROM carriers c LEFT JOIN shipments s ON s.carrier_id = c.id",
+            "SELECT a -- whichever of these you like\nFROM b",
+            "SELECT 'whichever carrier you like' FROM b",
+            "SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b DESC NULLS LAST",
+            "SELECT x AT TIME ZONE 'UTC' AS moment FROM t",
+        ] {
+            assert_eq!(statement(sql).as_deref(), Some(sql));
+        }
+        assert_eq!(
+            statement("Select whichever carrier you like:\n\nSELECT name FROM carriers").as_deref(),
+            Some("SELECT name FROM carriers")
+        );
+        assert!(KEYWORDS.is_sorted());
+    }
 
     #[test]
     fn the_statement_is_found_by_the_stated_rule() {

@@ -38,6 +38,9 @@ const WIDTH: u32 = 5;
 const WIDEST: u32 = 15;
 /// Rows the answerer sees.
 const HEAD: usize = 20;
+/// Why a question about meaning is not answered without a model.
+const UNEXPLAINED: &str =
+    "This asks what something means, and neither the glossary nor the documents of this domain say it.";
 
 /// Where an ask stands. Each state holds what the next one needs and nothing else.
 pub(crate) enum State {
@@ -210,6 +213,10 @@ impl<'a> Ask<'a> {
                     if !self.desk.blocks.is_empty() {
                         return Ok(State::Explain);
                     }
+                    // What something means is in no row; a model may still know which rows are meant.
+                    if !self.desk.has_model() {
+                        return Ok(State::End(Ending::Refused(UNEXPLAINED.to_owned())));
+                    }
                 }
                 State::Link { width: WIDTH, failure: None, instructions: None }
             }
@@ -258,7 +265,9 @@ impl<'a> Ask<'a> {
             Linked::Nothing(_) if self.desk.has_model() => {
                 self.linked(self.domain.nearest(self.asked(), width), instructions)
             }
-            Linked::Nothing(nothing) => State::End(Ending::Refused(nothing.reason)),
+            Linked::Nothing(nothing) => {
+                self.explained().unwrap_or(State::End(Ending::Refused(nothing.reason)))
+            }
             Linked::Selection(mut selection) => {
                 // A component's word is no proof: what the catalogue does not list is dropped.
                 selection.tables.retain(|table| self.domain.knows(&table.table));
@@ -315,7 +324,10 @@ impl<'a> Ask<'a> {
             (self.desk.drive(Composing(input.clone())).await?, "composer")
         };
         Ok(match generated {
-            Generated::Refused(refusal) => self.undrafted(refusal.reason, Ending::Refused),
+            Generated::Refused(refusal) => match self.explained() {
+                Some(explained) => explained,
+                None => self.undrafted(refusal.reason, Ending::Refused),
+            },
             // That is no word on whether the data has the answer.
             Generated::Nothing(why) => self.undrafted(why, Ending::GaveUp),
             Generated::Draft(draft) if origin == "generator" && self.wants_several() => {
@@ -327,6 +339,21 @@ impl<'a> Ask<'a> {
                 State::Check { sql, origin }
             }
         })
+    }
+
+    /// What the glossary or a document has to say where the data has no answer, if the planner found that they cover the
+    /// question.
+    fn explained(&mut self) -> Option<State> {
+        if !self.plan.attributes.iter().any(|attribute| attribute.key == "explained") {
+            return None;
+        }
+        let blocks = context::knowledge(self.domain, self.asked());
+        if blocks.is_empty() {
+            return None;
+        }
+        self.desk.blocks = blocks;
+        self.desk.books.context(&self.desk.blocks);
+        Some(State::Explain)
     }
 
     fn undrafted(&mut self, why: String, ends: fn(String) -> Ending) -> State {

@@ -1,7 +1,8 @@
 //! Questions about meaning, answered from glossary and documents.
 
 use airlock_plugin_sdk::contract::answerer::{AnswerInput, AnswerStep};
-use airlock_plugin_sdk::contract::retrieval::Term;
+use airlock_plugin_sdk::contract::retrieval::{Passage, Term};
+use airlock_plugin_sdk::explained::{self, Explanation};
 use airlock_plugin_sdk::prompt::{Prompt, cut};
 use airlock_plugin_sdk::{Exchange, Host, ModelRequest, ReplyShape, reply, words};
 
@@ -61,21 +62,20 @@ fn usable(text: &str) -> bool {
     prose::flaw(text).is_none() && !text.to_ascii_uppercase().contains("NOT FOUND")
 }
 
-/// The definitions of the terms that the question names, word for word. Where it names none, the nearest passage; and where
-/// there is no passage either, the nearest definitions.
+/// The passage that says more of what is asked than any definition; else the definitions of the terms that the question
+/// names, word for word. Where it names none, the nearest passage; and where there is no passage either, the nearest
+/// definitions.
 fn quoted(host: &impl Host, question: &str) -> String {
+    if let Some(Explanation::Passage(passage)) = explained::explanation(host, question) {
+        return cited(&passage);
+    }
     let near = host.near_terms(question, NEAR);
     let asked: Vec<String> = words::words(question).into_iter().map(|word| word.text).collect();
     let named = definitions(near.iter().filter(|term| is_named(term, &asked)));
     if !named.is_empty() {
         return named.join("\n");
     }
-    let passages = host.near_passages(question, PASSAGES).into_iter().map(|passage| {
-        let mut text = passage.text.trim().to_owned();
-        cut(&mut text, PASSAGE);
-        format!("{}: {text}", passage.source)
-    });
-    let passages: Vec<String> = passages.collect();
+    let passages: Vec<String> = host.near_passages(question, PASSAGES).iter().map(cited).collect();
     if !passages.is_empty() {
         return passages.join("\n");
     }
@@ -84,6 +84,13 @@ fn quoted(host: &impl Host, question: &str) -> String {
         return "The glossary and the documents of this domain say nothing about that.".into();
     }
     near.join("\n")
+}
+
+/// A passage with its source.
+fn cited(passage: &Passage) -> String {
+    let mut text = passage.text.trim().to_owned();
+    cut(&mut text, PASSAGE);
+    format!("{}: {text}", passage.source)
 }
 
 /// The first few definitions. A term with several measures comes once for each.

@@ -94,7 +94,14 @@ fn how_many(words: &[&str], value: &str) -> Option<String> {
         // The subject stands first, so the number can take the place of the question word.
         [verb @ ("are" | "were"), next, ..] if done.is_empty() && goes_on(next) => {
             let verb = if *verb == "are" { are } else { were };
-            Some(sentence(&format!("{value} {noun} {verb} {}", tail.get(1..)?.join(" "))))
+            let rest = tail.get(1..)?.join(" ");
+            // One employee is a manager, not managers.
+            let one = one_of(next).filter(|_| !many);
+            let rest = match (one, rest.strip_prefix(next)) {
+                (Some(one), Some(behind)) => format!("{one}{behind}"),
+                _ => rest,
+            };
+            Some(sentence(&format!("{value} {noun} {verb} {rest}")))
         }
         ["have", next, ..] if done.is_empty() && (AFTER_HAVE.contains(next) || is_participle(next)) => {
             Some(sentence(&format!("{value} {noun} {have} {}", tail.get(1..)?.join(" "))))
@@ -127,6 +134,15 @@ impl Noun {
         let text = before.iter().copied().chain([head.as_str()]).collect::<Vec<_>>().join(" ");
         Some((Self { text, many }, done))
     }
+}
+
+/// What one of many is: `a manager` of `managers`. Absent where the word is no plural.
+fn one_of(word: &str) -> Option<String> {
+    const ADVERBS: [&str; 8] =
+        ["always", "besides", "indoors", "nowadays", "outdoors", "overseas", "perhaps", "sometimes"];
+    let one = words::singular(word);
+    let article = if one.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    (one != word && !ADVERBS.contains(&word)).then(|| format!("{article} {one}"))
 }
 
 /// Whether a word behind `are` says something of the subject, and is no subject itself: `raised`, `running`, `in`.
@@ -186,6 +202,10 @@ mod tests {
             ("HOW MANY BILLS", "65", Some("There are 65 bills.")),
             ("How many bills in July?", "65", Some("There are 65 bills in July.")),
             ("How many bills raised in July?", "65", Some("There are 65 bills raised in July.")),
+            ("How many employees are managers?", "1", Some("1 employee is a manager.")),
+            ("How many employees are managers in Pune?", "1", Some("1 employee is a manager in Pune.")),
+            ("How many shops are always open?", "1", Some("1 shop is always open.")),
+            ("How many employees are managers?", "2", Some("2 employees are managers.")),
             ("How many products are running low?", "12", Some("12 products are running low.")),
             (
                 "How many customers have never bought cement?",

@@ -114,7 +114,7 @@ fn decimals_that_are_stored_are_kept() {
 #[test]
 fn one_row_is_told_around_its_name() {
     type Cells<'a> = &'a [(&'a str, &'a str, Option<&'a str>)];
-    let cases: [(Cells, &str); 6] = [
+    let cases: [(Cells, &str); 7] = [
         (
             &[
                 ("supp_name", "text", Some("Navkar Switchgear and Cables")),
@@ -142,7 +142,15 @@ fn one_row_is_told_around_its_name() {
             &[("bills", "bigint", Some("12")), ("revenue", "numeric", Some("1234.5"))],
             "Bills: 12; revenue: 1,234.5.",
         ),
-        (&[("bill_id", "bigint", Some("12")), ("status", "text", Some("PAID"))], "PAID (bill id 12)."),
+        (&[("bill_id", "bigint", Some("12")), ("status", "text", Some("PAID"))], "Bill id 12 (status PAID)."),
+        (
+            &[
+                ("currency", "text", Some("USD")),
+                ("order_id", "bigint", Some("2000")),
+                ("amount", "numeric", Some("12.50")),
+            ],
+            "Order id 2000 (currency USD, amount 12.50).",
+        ),
     ];
     for (cells, want) in cases {
         let columns: Vec<(&str, &str)> = cells.iter().map(|(name, sql_type, _)| (*name, *sql_type)).collect();

@@ -80,6 +80,8 @@ pub enum FilterKind {
     Like(usize, usize, String),
     /// A number compares with the mean of all rows.
     Mean(usize, usize, Comparison),
+    /// A key of the same table names the row: it is somebody's manager.
+    Pointed(usize, usize),
     /// One of several restrictions.
     Any(Vec<FilterKind>),
 }
@@ -95,6 +97,7 @@ impl FilterKind {
             | Self::Missing(table, column)
             | Self::Like(table, column, _)
             | Self::Mean(table, column, _)
+            | Self::Pointed(table, column)
             | Self::Flag(table, column, _) => Some((*table, *column)),
             Self::Condition(_) | Self::Any(_) => None,
         }

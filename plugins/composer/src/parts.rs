@@ -179,6 +179,7 @@ pub fn instead(schema: &Schema, frame: &Frame, from: usize, to: usize) -> Result
             | FilterKind::Missing(table, column)
             | FilterKind::Like(table, column, _)
             | FilterKind::Mean(table, column, _)
+            | FilterKind::Pointed(table, column)
             | FilterKind::Flag(table, column, _) => {
                 let mut pair = (*table, *column);
                 swap.column(&mut pair)?;

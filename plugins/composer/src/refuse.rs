@@ -2,7 +2,7 @@
 
 use airlock_plugin_sdk::contract::generator::Refusal;
 use airlock_plugin_sdk::question::{names, tokens};
-use airlock_plugin_sdk::words;
+use airlock_plugin_sdk::{Host, explained, words};
 
 use crate::schema::Schema;
 
@@ -34,9 +34,10 @@ impl Why {
     }
 
     /// The refusal, with what the words may have been meant for, and with how a name is asked for that no index holds.
-    pub fn refusal_near(&self, schema: &Schema, question: &str) -> Refusal {
+    pub fn refusal_near(&self, host: &impl Host, schema: &Schema, question: &str) -> Refusal {
         let mut refusal = self.refusal();
         let Self::Unknown(missing) = self else { return refusal };
+        refusal.reason = explained::unknown(host, missing);
         let names = schema.tables.iter().flat_map(|table| {
             let columns = table.columns.iter().flat_map(|column| names::name_words(&column.name));
             let own = names::name_words(&table.reference.name)

@@ -147,13 +147,16 @@ pub fn choose(
         return Ok(Some(*only));
     }
     // An event named before the time, other than what is counted, is what happened then: `customers who ordered in 2025`.
+    // What each counted row only points to is no event of it: `orders cancelled by customers in Paris in June`.
     let counted = counts_things(frame);
+    let happened = |table: usize| !points_at(context, root, table) || told(context, frame, table);
     let event = frame
         .context
         .iter()
         .rev()
-        .find(|(_, at)| moment.is_none_or(|moment| *at < moment))
-        .map(|(table, _)| *table);
+        .filter(|(_, at)| moment.is_none_or(|moment| *at < moment))
+        .map(|(table, _)| *table)
+        .find(|table| happened(*table));
     if let Some(event) = event.filter(|event| counted && *event != root)
         && (points_at(context, event, root)
             || crate::joins::existence(context.schema, 0, root, &[event], context.words).is_ok())
@@ -229,6 +232,30 @@ pub fn choose(
         return Ok(Some((event, column)));
     }
     Ok(None)
+}
+
+/// True when the word before the time says that it is that of a table's rows: `customers created in June`.
+fn told(context: &Context<'_>, frame: &Frame, table: usize) -> bool {
+    let moment = frame.moments.first().and_then(|(index, _)| context.reading.moments.get(*index));
+    moment.is_some_and(|moment| {
+        columns(context.schema, table)
+            .into_iter()
+            .any(|column| verb_before(context, table, column, moment.first))
+    })
+}
+
+/// True when the last word before a token is the verb of a date: `hired in` for `hire_date`, `signed up in` for
+/// `signup_date`, `joined in` for `member_since`.
+pub fn verb_before(context: &Context<'_>, table: usize, column: usize, token: usize) -> bool {
+    let Some(detail) = context.schema.column(table, column) else { return false };
+    let names = || detail.names.iter().flatten();
+    let began = names().any(|name| begins(name));
+    let before = context.reading.tokens.get(..token).unwrap_or_default();
+    let last = before.iter().rposition(|token| !stems::is_function_word(&token.lower));
+    let Some((at, last)) = last.and_then(|at| Some((at, before.get(at)?))) else { return false };
+    let joined = before.get(at + 1).map(|next| format!("{}{}", last.stem, next.stem));
+    names().any(|name| stems::kin(name, &last.stem) || joined.as_ref() == Some(name))
+        || (began && begins(&last.stem))
 }
 
 fn counts_things(frame: &Frame) -> bool {

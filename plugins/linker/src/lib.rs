@@ -6,6 +6,7 @@ mod score;
 
 use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
 use airlock_plugin_sdk::contract::linker::{LinkInput, LinkStep, NoMatch, SelectedTable, Selection};
+use airlock_plugin_sdk::explained;
 use airlock_plugin_sdk::question::{names, stems};
 use airlock_plugin_sdk::taught::Taught;
 use airlock_plugin_sdk::words;
@@ -39,9 +40,13 @@ impl Linker for Funnel {
         unknown
             .retain(|text| !words.iter().any(|word| word.text == *text && told.names.contains(&word.stem)));
         if candidates.is_empty() || head_is_unknown(&words, &unknown) {
-            let named = if unknown.is_empty() { "its words".to_owned() } else { quoted(&unknown) };
+            let mut reason = match unknown.as_slice() {
+                [] => "Nothing in this data is known by its words.".to_owned(),
+                unknown => explained::unknown(host, unknown),
+            };
+            reason.push_str(&meant(host, &unknown));
             return Ok(LinkStep::Nothing(NoMatch {
-                reason: format!("Nothing in this data is known by {named}.{}", meant(host, &unknown)),
+                reason,
                 unknown_words: unknown,
             }));
         }
@@ -66,10 +71,6 @@ fn meant(host: &impl Host, unknown: &[String]) -> String {
         .map(|name| format!("`{name}`"))
         .collect();
     if found.is_empty() { String::new() } else { format!(" Did you mean {}?", found.join(", ")) }
-}
-
-fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// True when no content word at all is known: anything selected would be a guess.

@@ -4,6 +4,7 @@ mod measures;
 mod screen;
 
 use airlock_plugin_sdk::contract::planner::{Clarification, Plan, PlanInput, PlanStep, Unanswerable};
+use airlock_plugin_sdk::explained;
 use airlock_plugin_sdk::question::grammar::{Op, Reading};
 use airlock_plugin_sdk::question::stems;
 use airlock_plugin_sdk::taught::Taught;
@@ -30,7 +31,7 @@ impl Planner for Grammar {
         let (host, question) = (&taught, taught.question());
         let reading = Reading::new(question, &input.clock);
         match screen::screen(host, question, &reading, input.prior.is_some(), input.model_available) {
-            Verdict::Ask => Ok(PlanStep::Done(plan(&reading, &input))),
+            Verdict::Ask => Ok(PlanStep::Done(plan(host, question, &reading, &input))),
             Verdict::Refuse(reason) => Ok(PlanStep::Unanswerable(Unanswerable { reason })),
             Verdict::Unclear(question, options) => Ok(PlanStep::Unclear(Clarification { question, options })),
         }
@@ -39,7 +40,7 @@ impl Planner for Grammar {
 
 airlock_plugin_sdk::export!(planner: Grammar);
 
-fn plan(reading: &Reading, input: &PlanInput) -> Plan {
+fn plan(host: &impl Host, question: &str, reading: &Reading, input: &PlanInput) -> Plan {
     let parts = Parts::of(reading);
     let mut keywords = keywords(reading);
     let mut assumptions: Vec<String> =
@@ -59,7 +60,12 @@ fn plan(reading: &Reading, input: &PlanInput) -> Plan {
     for list in [&mut keywords, &mut assumptions] {
         list.truncate(MOST);
     }
-    let intent = if screen::asks_for_meaning(reading) { "knowledge" } else { "data" };
+    let knowledge = screen::is_about_meaning(host, question, reading);
+    let intent = if knowledge { "knowledge" } else { "data" };
+    // Where the data turns out to have no answer, the glossary or a document has one.
+    if !knowledge && input.prior.is_none() && explained::instead(host, question, reading) {
+        attributes.push(Attribute { key: "explained".into(), value: "true".into() });
+    }
     Plan {
         intent: intent.into(),
         steps: parts.steps(reading),

@@ -1,6 +1,7 @@
 //! Questions that no database answers, told apart before anything is looked up.
 
 use airlock_plugin_sdk::contract::retrieval::Term;
+use airlock_plugin_sdk::explained::{self, Asked, Explanation};
 use airlock_plugin_sdk::question::grammar::{Op, Reading};
 use airlock_plugin_sdk::question::tokens::TokenKind;
 use airlock_plugin_sdk::question::{names, stems};
@@ -125,11 +126,75 @@ pub fn screen(
             "The question names nothing that could be looked up.".into()
         });
     }
+    if let Some(count) = no_count(question, reading) {
+        return Verdict::Refuse(format!(
+            "The question asks for {count} of something; how many are listed is a whole number from 1 on."
+        ));
+    }
+    if !model_available
+        && let Some(reason) = unexplained(host, question, reading)
+    {
+        return Verdict::Refuse(reason);
+    }
     undefined(host, question, reading, &words)
 }
 
+/// `which -3 products`, `top 0 products`, `list 2.5 bills`: how many are asked for, where that is no number of rows.
+fn no_count(question: &str, reading: &Reading) -> Option<String> {
+    let tokens = &reading.tokens;
+    let leads = |word: &str| {
+        matches!(word, "which" | "what" | "list" | "show" | "top" | "bottom" | "first" | "last" | "latest" | "the")
+    };
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let value: f64 = (token.kind == TokenKind::Number).then(|| token.text.parse().ok()).flatten()?;
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before))?;
+        let minus = before.text == "-" && before.end == token.start;
+        let lead = if minus { at.checked_sub(2).and_then(|before| tokens.get(before))? } else { before };
+        let spaced = !minus || question.get(lead.end..before.start).is_some_and(|gap| !gap.is_empty());
+        let next = tokens.get(at + 1)?;
+        let noun = next.kind == TokenKind::Word
+            && next.start > token.end
+            && (next.lower.ends_with('s') || matches!(next.lower.as_str(), "most" | "least"));
+        let none = minus || value < 1.0 || value.fract() != 0.0;
+        let said = if minus { format!("-{}", token.text) } else { token.text.clone() };
+        (leads(&lead.lower) && spaced && noun && none).then_some(said)
+    })
+}
+
+/// Why a question that no number answers is not answered, where nothing explains what it asks about.
+fn unexplained(host: &impl Host, question: &str, reading: &Reading) -> Option<String> {
+    // What only the domain can tell, whether it has a block that is near.
+    if asks_for_meaning(reading) {
+        return None;
+    }
+    let meaning = explained::asked(reading) == Asked::Meaning;
+    let asks = meaning || explained::asks_for_treatment(reading);
+    (asks && explained::explanation(host, question).is_none()).then(|| {
+        let what = if meaning { "what something is or means" } else { "how something is treated" };
+        format!("This asks {what}, and neither the glossary nor the documents of this domain say it.")
+    })
+}
+
+/// True when glossary or documents are to answer: the question asks what something means, or for a rule that they have.
+pub fn is_about_meaning(host: &impl Host, question: &str, reading: &Reading) -> bool {
+    if asks_for_meaning(reading) {
+        return true;
+    }
+    match explained::asked(reading) {
+        Asked::Meaning | Asked::Rule => explained::explanation(host, question).is_some(),
+        // `what is churn`: nothing but a term that no measure and no condition computes.
+        Asked::Data => {
+            let what = reading.tokens.iter().take(2).map(|token| token.lower.as_str()).collect::<Vec<_>>();
+            matches!(what.as_slice(), ["what", "is" | "are" | "s"])
+                && matches!(explained::explanation(host, question), Some(Explanation::Term(term))
+                    if term.metric_sql.is_none() && term.filter_sql.is_none()
+                        && explained::instead(host, question, reading))
+        }
+    }
+}
+
 /// True when the question asks what something means.
-pub fn asks_for_meaning(reading: &Reading) -> bool {
+fn asks_for_meaning(reading: &Reading) -> bool {
     let text: Vec<&str> = reading.tokens.iter().map(|token| token.lower.as_str()).collect();
     let text = text.join(" ");
     let explains = [

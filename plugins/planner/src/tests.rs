@@ -2,6 +2,7 @@
 
 use airlock_plugin_sdk::Planner;
 use airlock_plugin_sdk::contract::planner::{PlanInput, PlanStep};
+use airlock_plugin_sdk::contract::retrieval::Passage;
 use airlock_plugin_sdk::harness::{Recorded, clock, input_turn, table};
 
 use super::Grammar;
@@ -146,6 +147,70 @@ fn a_question_of_meaning_is_knowledge() {
     ] {
         let PlanStep::Done(plan) = run(question) else { panic!("{question}") };
         assert_eq!(plan.intent, want, "{question}");
+    }
+}
+
+#[test]
+fn what_the_glossary_or_a_document_says_is_no_question_for_rows() {
+    let mut host = Recorded::new()
+        .term("churn", &[], "Customers who have not ordered for a year.")
+        .metric("bills raised", &[], "bills", "count(*)", "")
+        .metric("revenue", &["turnover"], "bills", "sum(bills.total)", "");
+    if let Some(term) = host.terms.last_mut() {
+        term.definition = "The totals of all bills, tax included.".into();
+    }
+    for (source, text) in [
+        ("docs/returns.md", "Returns: goods may be returned within thirty days. Opened paint is not taken back."),
+        ("docs/bills.md", "A cancelled bill keeps its number. It counts as raised."),
+    ] {
+        host.passages.push(Passage { source: source.into(), text: text.into(), score: 0.0 });
+    }
+    let told = |question: &str| match Grammar::run(&host, input(question), Vec::new()).unwrap() {
+        PlanStep::Done(plan) => {
+            let explained = plan.attributes.iter().any(|attribute| attribute.key == "explained");
+            format!("{}{}", plan.intent, if explained { ", explained" } else { "" })
+        }
+        PlanStep::Unanswerable(no) => no.reason,
+        other => format!("{other:?}"),
+    };
+    for question in [
+        "What is churn?",
+        "What is the meaning of churn?",
+        "Is tax included in revenue?",
+        "How are cancelled bills counted?",
+        "What is a cancelled bill?",
+        "What is the returns policy?",
+        "How long may goods be returned?",
+        "Is opened paint taken back?",
+    ] {
+        assert_eq!(told(question), "knowledge", "{question}");
+    }
+    assert_eq!(told("What is the revenue?"), "data, explained");
+    for question in ["How many bills were raised in 2025?", "bills by month", "goods in 2025"] {
+        assert_eq!(told(question), "data", "{question}");
+    }
+    assert_eq!(told("opened paint"), "data, explained");
+    for (question, what) in [
+        ("What is a voided bill?", "what something is or means"),
+        ("Is postage included in revenue?", "how something is treated"),
+    ] {
+        assert!(told(question).starts_with(&format!("This asks {what}")), "{question}: {}", told(question));
+    }
+}
+
+#[test]
+fn no_number_of_rows_is_refused() {
+    for (question, want) in [
+        ("Which -3 products were ordered the most?", "-3"),
+        ("Which 0 products were ordered the most?", "0"),
+        ("top 0 products by revenue", "0"),
+        ("List 2.5 products", "2.5"),
+    ] {
+        let got = line(question);
+        assert!(got.starts_with(&format!("no: The question asks for {want} of something")), "{question}: {got}");
+    }
+    for question in ["Which 3 products were ordered the most?", "products with 0 orders", "temperatures below -3 degrees"] {
+        assert!(!line(question).starts_with("no: "), "{question}: {}", line(question));
     }
 }
 

@@ -25,6 +25,7 @@
 pub mod bindings;
 pub mod contract;
 pub mod entity;
+pub mod explained;
 mod export;
 pub mod failure;
 pub mod fit;

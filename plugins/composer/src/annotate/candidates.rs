@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::question::grammar::{Aggregate, Chunk, Op, Reading};
 use airlock_plugin_sdk::question::stems;
+use airlock_plugin_sdk::question::tokens::folded;
 
 use super::kinds::{akin, alone, called, counted, is_step, qualifies};
 use super::scores::{column_score, flag, same_set, table_score};
@@ -31,9 +32,11 @@ pub(super) fn candidates(
             None => found.push(Candidate::new(target, score)),
         };
     let text = reading.tokens.get(run.first).map(|token| token.text.clone()).unwrap_or_default();
+    // As the question spells it, or as it would without accents.
+    let (spelled, quoted): (Vec<String>, String) =
+        (run.words.iter().map(|word| folded(word)).collect(), folded(text.trim()));
     for known in values {
-        let same =
-            if run.quoted { known.value.eq_ignore_ascii_case(text.trim()) } else { known.lower == run.words };
+        let same = if run.quoted { folded(&known.value) == quoted } else { known.lower == spelled };
         let near = !run.quoted
             && known.lower.len() == run.stems.len()
             && known.lower.iter().zip(&run.stems).all(|(a, b)| stems::stem(a) == *b);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use airlock_plugin_sdk::Host;
 use airlock_plugin_sdk::question::grammar::Reading;
 use airlock_plugin_sdk::question::stems;
-use airlock_plugin_sdk::question::tokens::TokenKind;
+use airlock_plugin_sdk::question::tokens::{TokenKind, folded};
 
 use crate::schema::{Family, Schema};
 
@@ -14,6 +14,7 @@ pub(super) struct Known {
     pub(super) table: usize,
     pub(super) column: usize,
     pub(super) value: String,
+    /// Its words in lower case, without accents.
     pub(super) lower: Vec<String>,
 }
 
@@ -62,7 +63,7 @@ pub(super) fn values(host: &impl Host, question: &str, schema: &Schema) -> Vec<K
 
 /// Stems of the tables whose values the question spells: who says `Plumbing` speaks of categories.
 pub(super) fn spoken(reading: &Reading, schema: &Schema, values: &[Known]) -> BTreeSet<String> {
-    let said = |word: &String| reading.tokens.iter().any(|token| token.stem == stems::stem(word));
+    let said = |word: &String| reading.tokens.iter().any(|token| folded(&token.stem) == stems::stem(word));
     let binding = |known: &Known| known.lower.iter().all(|word| stems::is_function_word(word));
     let known = values.iter().filter(|known| !binding(known) && known.lower.iter().all(said));
     known
@@ -78,7 +79,7 @@ fn value_words(value: &str) -> Vec<String> {
     tokens
         .into_iter()
         .filter(|token| token.kind != TokenKind::Mark && (alone || !stems::is_function_word(&token.lower)))
-        .flat_map(|token| token.lower.split('_').map(str::to_owned).collect::<Vec<_>>())
+        .flat_map(|token| folded(&token.lower).split('_').map(str::to_owned).collect::<Vec<_>>())
         .filter(|word| !word.is_empty())
         .collect()
 }

@@ -90,6 +90,32 @@ impl<'a> Builder<'a> {
                     }),
                 )
             }
+            FilterKind::Pointed(table, column) => {
+                let schema = self.context.schema;
+                let detail = schema.table(table);
+                let key = detail
+                    .and_then(|detail| detail.edges.iter().find(|edge| edge.from == [column]))
+                    .and_then(|edge| edge.to_columns.first())
+                    .and_then(|key| schema.column(table, *key));
+                let (Some(detail), Some(key)) = (detail, key) else {
+                    return Err(Why::Kind("a key to nothing".into()));
+                };
+                let name = schema.column(table, column).map_or("", |column| column.name.as_str());
+                self.built.columns.insert((table, column));
+                let sql = format!(
+                    "EXISTS (SELECT 1 FROM {} AS pointing WHERE pointing.{} = {}.{})",
+                    print::relation(schema, table),
+                    print::identifier(name),
+                    print::identifier(&detail.reference.name),
+                    print::identifier(&key.name)
+                );
+                (
+                    table,
+                    Box::new(move |node, negated| {
+                        negate(Pred::Raw(sql.clone(), vec![(table, node)]), negated)
+                    }),
+                )
+            }
             FilterKind::Any(kinds) => {
                 let mut parts = Vec::new();
                 for kind in &kinds {

@@ -161,10 +161,7 @@ impl Builder<'_> {
         let names = || detail.names.iter().flatten();
         let began = names().any(|name| times::begins(name));
         let before = tokens.get(..moment.first).unwrap_or_default();
-        let last = before.iter().rev().find(|token| !stems::is_function_word(&token.lower));
-        let verb = last.is_some_and(|token| {
-            names().any(|name| stems::kin(name, &token.stem)) || (began && times::begins(&token.stem))
-        });
+        let verb = times::verb_before(self.context, root, column, moment.first);
         let since = tokens.get(moment.first).is_some_and(|token| token.is("since"))
             || before.last().is_some_and(|token| token.is("since"));
         let deed = before.iter().any(|token| {

@@ -306,6 +306,11 @@ impl Grammar<'_> {
                     _ => self.frame.anti.push(table),
                 }
             }
+            // `are not managers`: what they are not, and not what they lack.
+            Some(Target::Column(table, column)) if self.said_to_be(next).is_some() => {
+                self.take(next);
+                self.role(next, table, column, true)?;
+            }
             Some(Target::Column(table, column)) => {
                 self.take(next);
                 let nullable = self.schema.column(table, column).is_some_and(|column| column.nullable);

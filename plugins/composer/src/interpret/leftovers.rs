@@ -51,12 +51,22 @@ impl Grammar<'_> {
                     }
                 }
                 Some(Target::Table(table)) => {
+                    if let Some(subject) = self.said_to_be(at).filter(|subject| *subject != table) {
+                        return Err(Why::Kind(format!(
+                            "which {} are {}, which are other rows",
+                            self.name(subject),
+                            self.name(table)
+                        )));
+                    }
                     self.take(at);
                     self.loose_table(at, table);
                 }
                 Some(Target::Column(table, column)) => {
                     self.take(at);
-                    self.loose_column(table, column)?;
+                    match self.said_to_be(at) {
+                        Some(_) => self.role(at, table, column, false)?,
+                        None => self.loose_column(table, column)?,
+                    }
                 }
                 _ => {}
             }
@@ -241,6 +251,41 @@ impl Grammar<'_> {
         let first = tables.next()?;
         let all = 1 + tables.filter(|table| *table == first).count();
         (all == self.frame.filters.len()).then_some(first)
+    }
+
+    /// `which employees are managers`: the table of which a noun right after `are` says something.
+    pub(super) fn said_to_be(&self, at: usize) -> Option<usize> {
+        let item = self.items.get(at)?;
+        let before = self.reading.tokens.get(..item.first)?;
+        let verb = before.iter().rposition(|token| !matches!(token.lower.as_str(), "a" | "an" | "not"))?;
+        let is = before
+            .get(verb)
+            .is_some_and(|token| matches!(token.lower.as_str(), "is" | "are" | "was" | "were"));
+        let said = self.reading.tokens.get(item.end.checked_sub(1)?)?;
+        let noun = !stems::is_participle(&said.lower);
+        let subject = self.items.iter().rev().find(|other| {
+            other.end <= verb
+                && !matches!(other.part, Part::Op(Op::Link | Op::Who | Op::Which | Op::Not))
+        })?;
+        match subject.part {
+            Part::Mention(Target::Table(table)) if is && noun => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Those who are what a key calls the row it points to: a manager is an employee whom another one's `manager` names.
+    pub(super) fn role(&mut self, at: usize, table: usize, column: usize, negated: bool) -> Result<(), Why> {
+        let inside = self.schema.table(table).is_some_and(|detail| {
+            detail.edges.iter().any(|edge| edge.from == [column] && edge.to == table && edge.verified)
+        });
+        if !inside || !(self.heads(table) || self.said_to_be(at) == Some(table)) {
+            return Err(Why::Kind(format!("what is to be {} is not clear", self.column_name(table, column))));
+        }
+        self.filter(at, FilterKind::Pointed(table, column));
+        if negated {
+            self.negate();
+        }
+        Ok(())
     }
 
     pub(super) fn loose_table(&mut self, at: usize, table: usize) {

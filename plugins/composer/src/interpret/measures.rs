@@ -2,6 +2,17 @@
 
 use super::*;
 
+/// What the numbers of a column are, as far as their name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    /// How many there are of something, so that they add up.
+    Quantity,
+    /// What is said of one thing: a rating, a height, an age.
+    Measure,
+    /// Either.
+    Unclear,
+}
+
 impl Grammar<'_> {
     /// The measure that an aggregate makes of the mention after it, and the item after that.
     pub(super) fn measure(&mut self, at: usize, aggregate: Aggregate) -> Result<(Measure, usize), Why> {
@@ -25,6 +36,20 @@ impl Grammar<'_> {
             // `average number of items per order`: a count for each order, and then its mean.
             if inner == Aggregate::Count && aggregate != Aggregate::Sum && self.frame.nested.is_none() {
                 self.take(next);
+                if let Some((noun, table, column)) = self.numbered(next) {
+                    return match self.kind_of_number(table, column) {
+                        // `average number of stars`: of the ratings, and not of how much they add up to.
+                        Number::Measure => self.measured(noun, aggregate, false),
+                        Number::Quantity => {
+                            self.frame.nested = Some(aggregate);
+                            self.measured(noun, inner, false)
+                        }
+                        Number::Unclear => Err(Why::Ambiguous(format!(
+                            "whether {} itself is meant or what it adds up to",
+                            self.column_name(table, column)
+                        ))),
+                    };
+                }
                 self.frame.nested = Some(aggregate);
                 return self.measure(next, inner);
             }
@@ -51,6 +76,41 @@ impl Grammar<'_> {
         }
         let measure = self.measured(noun, aggregate, distinct)?;
         Ok(measure)
+    }
+
+    /// The number that `number of …` names.
+    fn numbered(&self, at: usize) -> Option<(usize, usize, usize)> {
+        let noun = self.noun(at)?;
+        match self.target(noun) {
+            Some(Target::Column(table, column))
+                if self.family(*table, *column) == Family::Number
+                    && !self.schema.column(*table, *column).is_some_and(|column| column.key) =>
+            {
+                Some((noun, *table, *column))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a number tells how many there are of something, or says something of one thing, by its name.
+    fn kind_of_number(&self, table: usize, column: usize) -> Number {
+        const QUANTITIES: &[&str] =
+            &["quantiti", "qty", "unit", "piec", "item", "count", "number", "num", "total", "volum", "cop", "copi"];
+        const MEASURES: &[&str] = &[
+            "star", "rate", "score", "grade", "rank", "level", "age", "percent", "percentag", "point",
+            "temperatur", "height", "weight", "length", "width", "depth", "price", "cost", "salari", "year",
+        ];
+        let detail = self.schema.column(table, column);
+        let named = |words: &[&str]| {
+            detail.is_some_and(|column| {
+                column.names.iter().flatten().any(|name| words.iter().any(|word| stems::stem(word) == *name))
+            })
+        };
+        match (named(QUANTITIES), named(MEASURES)) {
+            (_, true) => Number::Measure,
+            (true, false) => Number::Quantity,
+            (false, false) => Number::Unclear,
+        }
     }
 
     /// `how many cashiers`, `how many cancelled bills`: a value or a condition that stands for the things themselves.
@@ -230,7 +290,9 @@ impl Grammar<'_> {
                 self.column_name(table, column)
             ))),
             // `how many units` adds up; nobody counts amounts of money so.
-            Aggregate::Count if self.money(table, column) => {
+            Aggregate::Count
+                if self.money(table, column) || self.kind_of_number(table, column) == Number::Measure =>
+            {
                 Err(Why::Kind(format!("a count of {}", self.column_name(table, column))))
             }
             Aggregate::Count => Ok(Measure::Aggregate(Aggregate::Sum, table, column)),

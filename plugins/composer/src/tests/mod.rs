@@ -4,6 +4,7 @@ mod clinic;
 mod entities;
 mod lessons;
 mod library;
+mod market;
 mod quotients;
 mod ruled;
 mod shop;

@@ -83,7 +83,7 @@ pub fn tokenize(text: &str) -> Vec<Token> {
             }
         } else if c.is_alphanumeric() {
             let from = i;
-            while at(i).is_alphanumeric() || (at(i) == '\'' && negated(&at, i)) {
+            while at(i).is_alphanumeric() || (at(i) == '\'' && negated(&at, i)) || joined(&at, i) {
                 i += 1;
             }
             tokens.push(Token::new(slice(from, i), TokenKind::Word, offset(from), offset(i)));
@@ -114,6 +114,54 @@ fn grouped(i: usize, from: usize, at: &impl Fn(usize) -> char) -> bool {
     (1..=3).all(|step| at(i + step).is_ascii_digit()) && !at(i + 4).is_ascii_digit()
 }
 
+/// The ampersand of `R&D`: one name, where no space stands beside it.
+fn joined(at: &impl Fn(usize) -> char, i: usize) -> bool {
+    at(i) == '&' && i > 0 && at(i - 1).is_alphabetic() && at(i + 1).is_alphabetic()
+}
+
+/// A text in lower case without the accents and strokes of Latin letters: `San José` and `san jose` are the same.
+#[must_use]
+pub fn folded(text: &str) -> String {
+    const PLAIN: [(&str, &str); 27] = [
+        ("àáâãäåāăą", "a"),
+        ("çćĉċč", "c"),
+        ("ďđð", "d"),
+        ("èéêëēĕėęě", "e"),
+        ("ĝğġģ", "g"),
+        ("ĥħ", "h"),
+        ("ìíîïĩīĭįı", "i"),
+        ("ĵ", "j"),
+        ("ķ", "k"),
+        ("ĺļľŀł", "l"),
+        ("ñńņňŋ", "n"),
+        ("òóôõöøōŏő", "o"),
+        ("ŕŗř", "r"),
+        ("śŝşšș", "s"),
+        ("ţťŧț", "t"),
+        ("ùúûüũūŭůűų", "u"),
+        ("ŵ", "w"),
+        ("ýÿŷ", "y"),
+        ("źżž", "z"),
+        ("ß", "ss"),
+        ("æ", "ae"),
+        ("œ", "oe"),
+        ("þ", "th"),
+        ("’", "'"),
+        ("‘", "'"),
+        ("ḿ", "m"),
+        ("ƀ", "b"),
+    ];
+    let accent = |c: &char| matches!(c, '\u{300}'..='\u{36f}');
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars().flat_map(char::to_lowercase).filter(|c| !accent(c)) {
+        match PLAIN.iter().find(|(letters, _)| !c.is_ascii() && letters.contains(c)) {
+            Some((_, letter)) => plain.push_str(letter),
+            None => plain.push(c),
+        }
+    }
+    plain
+}
+
 /// The apostrophe of `haven't`.
 fn negated(at: &impl Fn(usize) -> char, i: usize) -> bool {
     i > 0 && matches!(at(i - 1), 'n' | 'N') && matches!(at(i + 1), 't' | 'T') && !at(i + 2).is_alphanumeric()
@@ -138,6 +186,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn accents_and_strokes_are_folded() {
+        for (text, want) in
+            [("San José", "san jose"), ("Łódź", "lodz"), ("STRAßE", "strasse"), ("Jose\u{301}", "jose"), ("売上", "売上")]
+        {
+            assert_eq!(folded(text), want);
+        }
+    }
+
+    #[test]
     fn tokens_keep_their_place() {
         let texts = |text: &str| tokenize(text).into_iter().map(|t| t.text).collect::<Vec<_>>();
         assert_eq!(
@@ -150,6 +207,7 @@ mod tests {
         );
         assert_eq!(texts("best-selling 2026-07-01"), ["best", "-", "selling", "2026", "-", "07", "-", "01"]);
         assert_eq!(texts("1st Q3"), ["1st", "Q3"]);
+        assert_eq!(texts("R&D, A & B"), ["R&D", ",", "A", "&", "B"]);
         for token in tokenize("Größe der \"Kiste\"") {
             assert!("Größe der \"Kiste\"".get(token.start..token.end).is_some());
         }
