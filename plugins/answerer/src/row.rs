@@ -19,8 +19,7 @@ pub fn head(columns: &[Column]) -> Option<usize> {
 fn says_a_quality(column: &Column) -> bool {
     const QUALITIES: [&str; 9] =
         ["currency", "status", "state", "type", "kind", "unit", "method", "channel", "priority"];
-    column.part == Part::Name
-        && column.label.rsplit(' ').next().is_some_and(|last| QUALITIES.contains(&last))
+    column.part == Part::Name && column.label.rsplit(' ').next().is_some_and(|last| QUALITIES.contains(&last))
 }
 
 /// A row as `Name (what is said of it)`, or as `Label: value` for each where nothing names it.

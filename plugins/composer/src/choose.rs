@@ -354,7 +354,13 @@ fn settle(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Re
 }
 
 fn reasons(context: &Context<'_>, mentions: &[Mention], targets: &[Target]) -> Vec<String> {
-    let table = |at: usize| context.schema.table(at).map_or("", |table| table.reference.name.as_str());
+    // Of two tables of one name in different schemas the schema tells which is meant.
+    let table = |at: usize| {
+        let Some(own) = context.schema.table(at).map(|table| &table.reference) else { return String::new() };
+        let shared =
+            context.schema.tables.iter().filter(|other| other.reference.name == own.name).count() > 1;
+        if shared { format!("{}.{}", own.schema, own.name) } else { own.name.clone() }
+    };
     let column = |at: usize, column: usize| {
         context.schema.column(at, column).map_or("", |column| column.name.as_str())
     };

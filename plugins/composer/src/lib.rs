@@ -236,7 +236,8 @@ fn composed(
         return Err(Why::Unknown(vec![word]).refusal());
     }
     let context = Context { schema: &schema, glossary: &glossary, reading: &reading, words: &words };
-    let choice = choose::choose(&context, &mentions).map_err(|why| why.refusal_near(host, &schema, question))?;
+    let choice =
+        choose::choose(&context, &mentions).map_err(|why| why.refusal_near(host, &schema, question))?;
     let mut assumptions = expanded;
     assumptions.extend(choice.assumptions);
     let mut seen = BTreeSet::new();

@@ -45,10 +45,7 @@ impl Linker for Funnel {
                 unknown => explained::unknown(host, unknown),
             };
             reason.push_str(&meant(host, &unknown));
-            return Ok(LinkStep::Nothing(NoMatch {
-                reason,
-                unknown_words: unknown,
-            }));
+            return Ok(LinkStep::Nothing(NoMatch { reason, unknown_words: unknown }));
         }
         Ok(LinkStep::Done(select(host, candidates, &sought, unknown, input.width as usize)))
     }

@@ -131,9 +131,7 @@ pub fn screen(
             "The question asks for {count} of something; how many are listed is a whole number from 1 on."
         ));
     }
-    if !model_available
-        && let Some(reason) = unexplained(host, question, reading)
-    {
+    if !model_available && let Some(reason) = unexplained(host, question, reading) {
         return Verdict::Refuse(reason);
     }
     undefined(host, question, reading, &words)
@@ -143,7 +141,10 @@ pub fn screen(
 fn no_count(question: &str, reading: &Reading) -> Option<String> {
     let tokens = &reading.tokens;
     let leads = |word: &str| {
-        matches!(word, "which" | "what" | "list" | "show" | "top" | "bottom" | "first" | "last" | "latest" | "the")
+        matches!(
+            word,
+            "which" | "what" | "list" | "show" | "top" | "bottom" | "first" | "last" | "latest" | "the"
+        )
     };
     tokens.iter().enumerate().find_map(|(at, token)| {
         let value: f64 = (token.kind == TokenKind::Number).then(|| token.text.parse().ok()).flatten()?;

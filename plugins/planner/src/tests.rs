@@ -160,7 +160,10 @@ fn what_the_glossary_or_a_document_says_is_no_question_for_rows() {
         term.definition = "The totals of all bills, tax included.".into();
     }
     for (source, text) in [
-        ("docs/returns.md", "Returns: goods may be returned within thirty days. Opened paint is not taken back."),
+        (
+            "docs/returns.md",
+            "Returns: goods may be returned within thirty days. Opened paint is not taken back.",
+        ),
         ("docs/bills.md", "A cancelled bill keeps its number. It counts as raised."),
     ] {
         host.passages.push(Passage { source: source.into(), text: text.into(), score: 0.0 });
@@ -207,9 +210,14 @@ fn no_number_of_rows_is_refused() {
         ("List 2.5 products", "2.5"),
     ] {
         let got = line(question);
-        assert!(got.starts_with(&format!("no: The question asks for {want} of something")), "{question}: {got}");
+        assert!(
+            got.starts_with(&format!("no: The question asks for {want} of something")),
+            "{question}: {got}"
+        );
     }
-    for question in ["Which 3 products were ordered the most?", "products with 0 orders", "temperatures below -3 degrees"] {
+    for question in
+        ["Which 3 products were ordered the most?", "products with 0 orders", "temperatures below -3 degrees"]
+    {
         assert!(!line(question).starts_with("no: "), "{question}: {}", line(question));
     }
 }

@@ -35,13 +35,53 @@ pub enum Asked {
 const NOUNS: &[&str] = &["meaning", "definition", "policy", "policies", "rule", "rules", "procedure"];
 /// The rest of the words that explanations are asked with.
 const ASKING: &[&str] = &[
-    "mean", "means", "meant", "define", "defined", "explain", "explained", "word", "term", "work", "works", "long",
-    "often", "soon", "may", "must", "might", "allowed", "apply", "applies", "happens", "happen", "when", "if", "after",
+    "mean",
+    "means",
+    "meant",
+    "define",
+    "defined",
+    "explain",
+    "explained",
+    "word",
+    "term",
+    "work",
+    "works",
+    "long",
+    "often",
+    "soon",
+    "may",
+    "must",
+    "might",
+    "allowed",
+    "apply",
+    "applies",
+    "happens",
+    "happen",
+    "when",
+    "if",
+    "after",
 ];
 /// Verbs of rules: what stands in `how is … handled`, `is … included`.
 const TREATED: &[&str] = &[
-    "handled", "treated", "counted", "count", "counts", "included", "excluded", "include", "exclude", "includes",
-    "calculated", "computed", "measured", "determined", "considered", "regarded", "recorded", "dealt", "processed",
+    "handled",
+    "treated",
+    "counted",
+    "count",
+    "counts",
+    "included",
+    "excluded",
+    "include",
+    "exclude",
+    "includes",
+    "calculated",
+    "computed",
+    "measured",
+    "determined",
+    "considered",
+    "regarded",
+    "recorded",
+    "dealt",
+    "processed",
 ];
 
 /// What kind of question it is.
@@ -71,13 +111,18 @@ pub fn asked(reading: &Reading) -> Asked {
     if (matches!(word(0), "what" | "which") && is(1)) && (noun || matches!(word(2), "a" | "an")) {
         return Asked::Meaning;
     }
-    let may = |at: usize| matches!(word(at), "may" | "must" | "can" | "should" | "do" | "does" | "is" | "are");
-    let passive = reading.tokens.iter().skip(2).any(|token| {
-        TREATED.contains(&token.lower.as_str()) || stems::is_participle(&token.lower)
-    });
+    let may =
+        |at: usize| matches!(word(at), "may" | "must" | "can" | "should" | "do" | "does" | "is" | "are");
+    let passive = reading
+        .tokens
+        .iter()
+        .skip(2)
+        .any(|token| TREATED.contains(&token.lower.as_str()) || stems::is_participle(&token.lower));
     let rule = match word(0) {
         "is" | "are" | "does" | "do" | "can" | "may" | "must" | "should" => word(1) != "there",
-        "how" => (is(1) && passive) || matches!(word(1), "do" | "does" | "should") || (word(1) == "long" && may(2)),
+        "how" => {
+            (is(1) && passive) || matches!(word(1), "do" | "does" | "should") || (word(1) == "long" && may(2))
+        }
         "when" | "why" => may(1),
         "who" => matches!(word(1), "may" | "must" | "can" | "should"),
         "what" => word(1) == "happens",
@@ -91,8 +136,8 @@ pub fn asked(reading: &Reading) -> Asked {
 pub fn asks_for_treatment(reading: &Reading) -> bool {
     let lead = reading.tokens.first().map_or("", |token| token.lower.as_str());
     let second = reading.tokens.get(1).map_or("", |token| token.lower.as_str());
-    let opens = matches!(lead, "is" | "are" | "does" | "do")
-        || (lead == "how" && matches!(second, "is" | "are"));
+    let opens =
+        matches!(lead, "is" | "are" | "does" | "do") || (lead == "how" && matches!(second, "is" | "are"));
     opens
         && second != "there"
         && reading.tokens.iter().any(|token| TREATED.contains(&token.lower.as_str()))
@@ -118,7 +163,8 @@ pub fn explanation(host: &impl Host, question: &str) -> Option<Explanation> {
         }
     };
     let stemmed: Vec<String> = tokenize(question).into_iter().map(|token| token.stem).collect();
-    for term in host.near_terms(question, NEAR).into_iter().filter(|term| !term.definition.trim().is_empty()) {
+    for term in host.near_terms(question, NEAR).into_iter().filter(|term| !term.definition.trim().is_empty())
+    {
         let names = std::iter::once(&term.name).chain(&term.synonyms);
         let named = names.clone().any(|name| {
             let name: Vec<String> = tokenize(name).into_iter().map(|token| token.stem).collect();
@@ -176,7 +222,8 @@ pub fn spoken_of(host: &impl Host, words: &[String]) -> Vec<String> {
 /// of is said to be so.
 #[must_use]
 pub fn unknown(host: &impl Host, words: &[String]) -> String {
-    let quoted = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let quoted =
+        |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let told = spoken_of(host, words);
     let rest: Vec<String> = words.iter().filter(|word| !told.contains(word)).cloned().collect();
     let mut reason = String::new();
@@ -208,11 +255,16 @@ mod tests {
     use crate::harness::{Recorded, clock};
 
     fn host() -> Recorded {
-        let mut host = Recorded::new()
-            .term("churn", &[], "Customers who have not ordered for a year.")
-            .term("revenue", &["turnover"], "The totals of all bills, tax included.");
+        let mut host = Recorded::new().term("churn", &[], "Customers who have not ordered for a year.").term(
+            "revenue",
+            &["turnover"],
+            "The totals of all bills, tax included.",
+        );
         for (source, text) in [
-            ("docs/returns.md", "Returns: goods may be returned within thirty days. Opened paint is not taken back."),
+            (
+                "docs/returns.md",
+                "Returns: goods may be returned within thirty days. Opened paint is not taken back.",
+            ),
             ("docs/parcels.md", "A parcel counts as lost when it has not come after twenty days."),
         ] {
             host.passages.push(Passage { source: source.into(), text: text.into(), score: 0.0 });

@@ -264,8 +264,7 @@ impl Grammar<'_> {
         let said = self.reading.tokens.get(item.end.checked_sub(1)?)?;
         let noun = !stems::is_participle(&said.lower);
         let subject = self.items.iter().rev().find(|other| {
-            other.end <= verb
-                && !matches!(other.part, Part::Op(Op::Link | Op::Who | Op::Which | Op::Not))
+            other.end <= verb && !matches!(other.part, Part::Op(Op::Link | Op::Who | Op::Which | Op::Not))
         })?;
         match subject.part {
             Part::Mention(Target::Table(table)) if is && noun => Some(table),

@@ -36,7 +36,7 @@ impl Grammar<'_> {
             // `average number of items per order`: a count for each order, and then its mean.
             if inner == Aggregate::Count && aggregate != Aggregate::Sum && self.frame.nested.is_none() {
                 self.take(next);
-                if let Some((noun, table, column)) = self.numbered(next) {
+                if let Some((noun, table, column)) = self.noun(next).and_then(|noun| self.numbered(noun)) {
                     return match self.kind_of_number(table, column) {
                         // `average number of stars`: of the ratings, and not of how much they add up to.
                         Number::Measure => self.measured(noun, aggregate, false),
@@ -74,13 +74,22 @@ impl Grammar<'_> {
         if (next..noun).any(|at| self.op(at) == Some(&Op::Distinct)) {
             distinct = true;
         }
+        // `how many stars does each product have`: ratings are not added up. A side of a ratio says no such word.
+        let said = self.items.get(at).is_some_and(|item| item.end > item.first);
+        if aggregate == Aggregate::Count
+            && said
+            && !distinct
+            && let Some((_, table, column)) = self.numbered(noun)
+            && self.kind_of_number(table, column) == Number::Measure
+        {
+            return Err(Why::Kind(format!("a count of {}", self.column_name(table, column))));
+        }
         let measure = self.measured(noun, aggregate, distinct)?;
         Ok(measure)
     }
 
-    /// The number that `number of …` names.
-    fn numbered(&self, at: usize) -> Option<(usize, usize, usize)> {
-        let noun = self.noun(at)?;
+    /// The number of things or of a rating that a noun names.
+    fn numbered(&self, noun: usize) -> Option<(usize, usize, usize)> {
         match self.target(noun) {
             Some(Target::Column(table, column))
                 if self.family(*table, *column) == Family::Number
@@ -94,11 +103,31 @@ impl Grammar<'_> {
 
     /// Whether a number tells how many there are of something, or says something of one thing, by its name.
     fn kind_of_number(&self, table: usize, column: usize) -> Number {
-        const QUANTITIES: &[&str] =
-            &["quantiti", "qty", "unit", "piec", "item", "count", "number", "num", "total", "volum", "cop", "copi"];
+        const QUANTITIES: &[&str] = &[
+            "quantiti", "qty", "unit", "piec", "item", "count", "number", "num", "total", "volum", "cop",
+            "copi",
+        ];
         const MEASURES: &[&str] = &[
-            "star", "rate", "score", "grade", "rank", "level", "age", "percent", "percentag", "point",
-            "temperatur", "height", "weight", "length", "width", "depth", "price", "cost", "salari", "year",
+            "star",
+            "rate",
+            "score",
+            "grade",
+            "rank",
+            "level",
+            "age",
+            "percent",
+            "percentag",
+            "point",
+            "temperatur",
+            "height",
+            "weight",
+            "length",
+            "width",
+            "depth",
+            "price",
+            "cost",
+            "salari",
+            "year",
         ];
         let detail = self.schema.column(table, column);
         let named = |words: &[&str]| {
@@ -290,9 +319,7 @@ impl Grammar<'_> {
                 self.column_name(table, column)
             ))),
             // `how many units` adds up; nobody counts amounts of money so.
-            Aggregate::Count
-                if self.money(table, column) || self.kind_of_number(table, column) == Number::Measure =>
-            {
+            Aggregate::Count if self.money(table, column) => {
                 Err(Why::Kind(format!("a count of {}", self.column_name(table, column))))
             }
             Aggregate::Count => Ok(Measure::Aggregate(Aggregate::Sum, table, column)),

@@ -37,7 +37,12 @@ fn market() -> Recorded {
         )
         .table(
             table("review")
-                .columns(&[("id", "bigint"), ("product_id", "bigint"), ("stars", "integer"), ("body", "text")])
+                .columns(&[
+                    ("id", "bigint"),
+                    ("product_id", "bigint"),
+                    ("stars", "integer"),
+                    ("body", "text"),
+                ])
                 .primary_key(&["id"]),
         )
         .table(
@@ -147,4 +152,21 @@ fn a_value_is_found_without_its_accents_and_with_its_ampersand() {
             ),
         ],
     );
+}
+
+#[test]
+fn two_tables_of_one_name_are_told_apart_by_their_schemas() {
+    let host = Recorded::new()
+        .table(table("sales.customer").columns(&[("id", "bigint")]).primary_key(&["id"]))
+        .table(table("support.customer").columns(&[("id", "bigint")]).primary_key(&["id"]));
+    let said = line(&host, "How many customers are there?");
+    for reading in ["`customers` as the table sales.customer", "`customers` as the table support.customer"] {
+        assert!(said.starts_with("refused") && said.contains(reading), "{said}");
+    }
+}
+
+#[test]
+fn a_ratio_of_ratings_adds_them_up() {
+    let said = line(&market(), "What is the ratio of stars to reviews?");
+    assert!(said.contains("sum(r.stars)") && said.contains("count(*)"), "{said}");
 }

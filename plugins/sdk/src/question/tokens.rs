@@ -187,9 +187,13 @@ mod tests {
 
     #[test]
     fn accents_and_strokes_are_folded() {
-        for (text, want) in
-            [("San José", "san jose"), ("Łódź", "lodz"), ("STRAßE", "strasse"), ("Jose\u{301}", "jose"), ("売上", "売上")]
-        {
+        for (text, want) in [
+            ("San José", "san jose"),
+            ("Łódź", "lodz"),
+            ("STRAßE", "strasse"),
+            ("Jose\u{301}", "jose"),
+            ("売上", "売上"),
+        ] {
             assert_eq!(folded(text), want);
         }
     }
