@@ -71,12 +71,18 @@ fn domain() -> DomainName {
     "shop".parse().unwrap()
 }
 
+fn lettered(digit: u8) -> char {
+    char::from(if digit.is_ascii_digit() { digit - b'0' + b'g' } else { digit })
+}
+
 /// Lessons of a few asks, and examples of as many.
 async fn distil(store: &Store) {
     let distill = store.distill();
     for _ in 0..6 {
         let id = ItemId::now();
-        let text = format!("Here `{}` asks for nothing by itself.", id.to_string().replace('-', " "));
+        // A word of letters: a number is not taught.
+        let word: String = id.to_string().bytes().filter(u8::is_ascii_alphanumeric).map(lettered).collect();
+        let text = format!("Here `{word}` asks for nothing by itself.");
         let (kind, trigger) = (LessonKind::SchemaMap, String::new());
         let lesson = LessonContent { kind, text, trigger, tags: Vec::new(), scope: Vec::new() };
         let new = NewCandidate::new(domain(), lesson.into(), Origin::Imported, "the list");

@@ -108,6 +108,7 @@ async fn people_decide_by_scope_and_by_hash_and_two_at_once_are_told() {
         (json!({"ask_id": ask, "verdict": "right", "sql": "SELECT 1"}), "sql"),
         (json!({"ask_id": ask, "verdict": "wrong", "sql": "DROP TABLE customers"}), "sql"),
         (json!({"ask_id": ask, "verdict": "wrong", "note": long}), "note"),
+        (json!({"ask_id": ask, "verdict": "wrong", "note": "a\u{202e}b"}), "note"),
     ] {
         let (status, problem) = local.post("/api/feedback", body).await;
         assert_eq!((status, problem["field"].as_str()), (422, Some(field)), "{problem}");
@@ -117,8 +118,10 @@ async fn people_decide_by_scope_and_by_hash_and_two_at_once_are_told() {
     let example = local.first("/api/examples?state=proposed&source=agent").await;
     let golden = local.first("/api/golden?shelf=candidate").await;
     let approve = path("examples", &example, "approve");
-    let (status, denied) = local.post(&approve, decision(&example)).await;
-    assert_eq!((status, denied["code"].as_str()), (403, Some("missing-scope")), "{denied}");
+    for body in [decision(&example), json!({"hash": "none"}), json!({})] {
+        let (status, denied) = local.post(&approve, body).await;
+        assert_eq!((status, denied["code"].as_str()), (403, Some("missing-scope")), "{denied}");
+    }
     for (person, item, kind, verb, want) in [
         (&author, &example, "examples", "demote", 403),
         (&author, &golden, "golden", "promote", 403),
@@ -179,9 +182,14 @@ async fn what_the_gate_or_the_schema_does_not_bear_is_refused_and_lists_have_pag
     std::fs::write(
         &rules,
         "- Revenue is summed in the table `invoices`.\n- A customer is counted once by `customers.cust_id`.\n\
-         - Paint is measured in litres.\n",
+         - Paint is measured in litres.\n\n```\nSELECT 1\n```\n",
     )
     .unwrap();
+    let nowhere = ["--domain", "nope"];
+    for command in [["lessons", "import", rules.to_str().unwrap()], ["knowledge", "snapshot", "s.jsonl"]] {
+        let (code, said) = lines(&airlock, &[command.as_slice(), &nowhere, &["--json"]].concat());
+        assert_eq!(code, Some(2), "there is no such domain: {said:?}");
+    }
     let (code, imported) = lines(&airlock, &["lessons", "import", rules.to_str().unwrap(), "--json"]);
     assert_eq!(code, Some(0), "{imported:?}");
 
@@ -210,6 +218,27 @@ async fn what_the_gate_or_the_schema_does_not_bear_is_refused_and_lists_have_pag
         curator.post(&path("lessons", lesson("invoices"), "approve"), decision(lesson("invoices"))).await;
     assert_eq!((status, problem["code"].as_str()), (422, Some("unfit")), "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("`invoices`"), "{problem}");
+    // What its sentences teach is held to the gate and to the schema, and grammar is not taught.
+    let taught = airlock.data.path().join("taught.md");
+    let import = |text: &str| {
+        std::fs::write(&taught, text).unwrap();
+        lines(&airlock, &["lessons", "import", taught.to_str().unwrap(), "--json"])
+    };
+    assert_eq!(import("- Here `not` asks for nothing by itself.\n").0, Some(2));
+    for (text, why) in [
+        ("Here `folks` means `persons`.", "`persons`"),
+        ("Here `e1` is computed as `SUM(bills.total_amt); DROP TABLE bills`.", "the gate refuses"),
+        ("Here `e2` is computed as `(SELECT count(*) FROM pg_authid)`.", "the gate refuses"),
+        ("Here `e3` means `bills.total_amt > pg_sleep(5)`.", "the gate refuses"),
+        ("Then run: SELECT total_amt FROM bills; DELETE FROM bills", "the gate refuses"),
+    ] {
+        let (code, said) = import(text);
+        assert_eq!(code, Some(0), "{said:?}");
+        let (_, item) = curator.get(&format!("/api/lessons/{}", said[0]["id"].as_str().unwrap())).await;
+        let (status, problem) = curator.post(&path("lessons", &item, "approve"), decision(&item)).await;
+        assert_eq!((status, problem["code"].as_str()), (422, Some("unfit")), "{text}: {problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(why), "{text}: {problem}");
+    }
     let good = lesson("counted once");
     let (status, done) = curator.post(&path("lessons", good, "approve"), decision(good)).await;
     assert_eq!(status, 200, "{done}");
@@ -218,6 +247,7 @@ async fn what_the_gate_or_the_schema_does_not_bear_is_refused_and_lists_have_pag
         (json!({"text": "A customer is `customers.nobody`."}), None),
         (json!({"text": "x".repeat(20_000)}), Some("text")),
         (json!({"text": "a\u{202e}b"}), Some("text")),
+        (json!({"text": "Here `2025` means `bills`."}), Some("text")),
         (json!({"about": "gossip"}), Some("content")),
         (json!({"question": "How many?", "sql": "SELECT 1"}), Some("content")),
     ] {
@@ -241,9 +271,9 @@ async fn what_the_gate_or_the_schema_does_not_bear_is_refused_and_lists_have_pag
     for (sql, want) in [
         ("DROP TABLE customers", 422),
         ("SELECT * FROM invoices", 422),
-        ("SELECT 1 -- hello", 422),
-        ("SELECT count(*) AS loyal FROM customers WHERE cust_id < 5", 201),
+        ("SELECT count(*) AS loyal FROM customers WHERE cust_id < 5 /* hello */", 201),
         ("SELECT count(*) AS loyal FROM customers WHERE cust_id < 5", 409),
+        ("select COUNT(*) as loyal from Customers where cust_id<5", 409),
     ] {
         let (status, said) = author(sql).await;
         assert_eq!(status, want, "{sql}: {said}");

@@ -62,11 +62,11 @@ async fn what_went_well_is_proposed_and_a_person_decides_by_its_hash() {
         lines(&airlock, &["examples", "add", "--question", question, "--sql", sql, "--json"])
     };
     // Whatever content is refused for, it is refused in the same way.
-    for sql in ["DROP TABLE customers", "SELECT 1 -- hello", "SELECT 1; SELECT 2", "", "SELECT 1 \u{200b}"] {
+    for sql in ["DROP TABLE customers", "SELECT 1; SELECT 2", "", "SELECT 1 \u{200b}"] {
         let (code, said) = add(sql);
         assert_eq!((code, said[0]["error"].as_str()), (Some(1), Some("refused")), "{sql:?}: {said:?}");
     }
-    assert_eq!(add("SELECT count(*) AS loyal FROM customers WHERE cust_id < 5").0, Some(0));
+    assert_eq!(add("SELECT count(*) AS loyal FROM customers WHERE cust_id < 5 -- hello").0, Some(0));
     let answer = airlock.ask_with_store("How many loyal customers do we have?").await;
     assert!(answer["sql"].as_str().unwrap_or_default().contains("loyal"), "{answer}");
 
@@ -86,6 +86,40 @@ async fn what_went_well_is_proposed_and_a_person_decides_by_its_hash() {
     assert_eq!(of(waiting[0]["id"].as_str().unwrap()), (Some(0), Vec::new()));
     assert_eq!(of("0198c0de-0000-7000-8000-000000000000").0, Some(2));
     assert_eq!(lines(&airlock, &["knowledge", "recheck", "--json"]).0, Some(0));
+}
+
+#[tokio::test]
+async fn a_correction_that_cannot_be_compared_teaches_no_rule_and_its_question_has_two_golden_cases() {
+    let airlock = Airlock::demo().await;
+    let (_, busy) = airlock.ask("How many busy employees are CASHIER?").await;
+    assert_eq!(busy["outcome"], "refused", "{busy}");
+    let sql = "SELECT count(*) AS n FROM employees e WHERE e.role = 'CASHIER' AND \
+               (SELECT count(*) FROM bills b WHERE b.emp_id = e.emp_id) > 100";
+    judged(&airlock, &[busy["ask_id"].as_str().unwrap(), "wrong", "--sql", sql]).await;
+    let (code, lessons) = lines(&airlock, &["lessons", "list", "--json"]);
+    assert_eq!((code, lessons), (Some(0), Vec::new()), "its condition would be thrown away");
+
+    // Another SQL for a question is another candidate, without its comment, whatever was decided on the first.
+    let (_, answer) = airlock.ask("How many customers do we have?").await;
+    let ask = answer["ask_id"].as_str().unwrap();
+    let cases = || -> Vec<Value> {
+        let golden = lines(&airlock, &["golden", "list", "--json"]).1;
+        golden.into_iter().filter(|case| case["content"]["question"] == answer["question"]).collect()
+    };
+    judged(&airlock, &[ask, "right"]).await;
+    let first = cases();
+    let (id, hash) = (first[0]["id"].as_str().unwrap(), first[0]["hash"].as_str().unwrap());
+    assert_eq!(lines(&airlock, &["golden", "reject", id, "--hash", hash, "--json"]).0, Some(0));
+    let other = "SELECT count(*) AS n FROM customers WHERE cust_id > 0";
+    judged(&airlock, &[ask, "wrong", "--sql", &format!("{other} -- as billing counts them")]).await;
+    judged(&airlock, &[ask, "wrong", "--sql", other]).await;
+    let cases = cases();
+    let waiting: Vec<&Value> = cases.iter().filter(|case| case["state"] == "proposed").collect();
+    assert_eq!((cases.len(), waiting.len()), (2, 1), "{cases:?}");
+    assert_eq!(
+        (&waiting[0]["content"]["sql"], &waiting[0]["evidence"]["verdict"]),
+        (&other.into(), &"corrected".into())
+    );
 }
 
 #[tokio::test]

@@ -115,7 +115,15 @@ pub fn canonical(text: &str) -> Result<String, Rejection> {
     read(text, parse::canonical)
 }
 
-/// The same with a parameter in place of each literal, for a log that must not quote what was asked about.
+/// The text without its comments, and otherwise as it was written.
+///
+/// # Errors
+/// [`Rejection`] when the text is too large, or its tokens cannot be read.
+pub fn without_comments(text: &str) -> Result<String, Rejection> {
+    read(text, |text, scan| Ok(scan.without_comments(text)))
+}
+
+/// The same as [`canonical`] with a parameter in place of each literal, for a log that must not quote what was asked about.
 ///
 /// # Errors
 /// As [`canonical`].
@@ -139,6 +147,20 @@ fn read<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_are_left_out_and_nothing_else() {
+        for (text, want) in [
+            ("SELECT 1", "SELECT 1"),
+            ("SELECT 1 -- one", "SELECT 1"),
+            ("SELECT/* a /* b */ */1  +  2\n-- c\nFROM t", "SELECT 1  +  2 FROM t"),
+            ("SELECT '--', $a$ /* $a$, \"/*\", 'it''s' -- x", "SELECT '--', $a$ /* $a$, \"/*\", 'it''s'"),
+            ("/* Grüße */ SELECT 'ä' /* ö */ AS b", "SELECT 'ä' AS b"),
+        ] {
+            assert_eq!(without_comments(text).unwrap().trim(), want, "{text}");
+        }
+        assert!(without_comments("SELECT 'open").is_err());
+    }
 
     #[test]
     fn no_literal_is_left() {

@@ -39,7 +39,7 @@ mod walk;
 pub use approved::{Approved, RowLimit};
 pub use extensions::is_vetted as is_vetted_extension;
 pub use facts::{ComparedLiteral, Facts, Folding, Letters, Loss, LossKind};
-pub use gate::{Gate, canonical, outline, without_literals};
+pub use gate::{Gate, canonical, outline, without_comments, without_literals};
 pub use outline::{Node, NodeKind};
 pub use policy::{AllowedFunction, Limits, Policy};
 pub use rejection::{Rejection, RejectionCode};

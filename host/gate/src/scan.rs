@@ -43,6 +43,20 @@ impl Scan {
         self.lexemes.get(self.index_at(location)?)
     }
 
+    /// The text without its comments: a space is left where one stood between two tokens.
+    pub(crate) fn without_comments(&self, text: &str) -> String {
+        let (mut kept, mut from) = (String::new(), 0);
+        for lexeme in &self.lexemes {
+            let between = text.get(from..lexeme.start).unwrap_or_default();
+            kept.push_str(if between.trim().is_empty() { between } else { " " });
+            kept.push_str(lexeme.text(text));
+            from = lexeme.end;
+        }
+        let behind = text.get(from..).unwrap_or_default();
+        kept.push_str(if behind.trim().is_empty() { behind } else { "" });
+        kept
+    }
+
     /// The end of the last token of the statement: trailing semicolons do not count.
     pub(crate) fn end_of_statement(&self) -> usize {
         self.lexemes.iter().rev().find(|lexeme| !lexeme.is(Token::Ascii59)).map_or(0, |lexeme| lexeme.end)

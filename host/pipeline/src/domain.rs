@@ -396,6 +396,17 @@ impl Domain {
         self.example_sql.get_or_init(|| self.pack_examples().filter_map(sql).collect()).contains(canonical)
     }
 
+    /// Whether the pack has an example of this question with the same SQL.
+    #[must_use]
+    pub fn has_pack_example(&self, question: &str, sql: &str) -> bool {
+        let canonical = airlock_gate::canonical(sql).ok();
+        let same = |example: &Example| {
+            example.question.to_lowercase() == question.trim().to_lowercase()
+                && airlock_gate::canonical(&example.sql).ok() == canonical
+        };
+        canonical.is_some() && self.pack_examples().any(same)
+    }
+
     /// Lessons that come with the pack.
     pub(crate) fn pack_lessons(&self) -> impl Iterator<Item = &Lesson> {
         self.curated.lessons.iter()

@@ -95,7 +95,7 @@ fn bound(host: &impl Host, example: &Example, known: &[Piece], asked: &[Piece]) 
         match (old, new) {
             (Piece::Word(a), Piece::Word(b)) if a == b => words += 1,
             (a, b) if a == b => {}
-            (Piece::Number(a), Piece::Number(b)) => sql = once(&sql, a, b, false)?,
+            (Piece::Number(a), Piece::Number(b)) => sql = numbered(&sql, a, b)?,
             (Piece::Quoted(a), Piece::Quoted(b)) => sql = compared(host, &sql, (a, b), |_| true)?,
             (Piece::Value(columns, a), Piece::Value(others, b)) => {
                 let shared = |column: &ColumnRef| columns.contains(column) && others.contains(column);
@@ -207,6 +207,14 @@ fn once(sql: &str, old: &str, new: &str, literal: bool) -> Option<String> {
     Some(format!("{}{new}{}", sql.get(..*at)?, sql.get(at + old.len()..)?))
 }
 
+/// The text with another number, which has its sign: below zero nothing is limited, and behind a sign it is no number.
+fn numbered(sql: &str, old: &str, new: &str) -> Option<String> {
+    let text = once(sql, old, new, false)?;
+    let words = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let spoiled = ["--", "- -", "limit -", "offset -"].iter().any(|bad| words.contains(bad));
+    (!new.starts_with('-') || !spoiled).then_some(text)
+}
+
 /// The text with both ends of a period moved, or its year.
 fn moved(sql: &str, old: &Period, new: &Period) -> Option<String> {
     let ((Some(from), Some(until)), (Some(other), Some(end))) =
@@ -268,8 +276,24 @@ fn pieces(host: &impl Host, question: &str, reading: &Reading) -> Vec<Piece> {
             continue;
         }
         at += 1;
+        let next = reading.tokens.get(at).filter(|next| next.kind == TokenKind::Number);
         match token.kind {
-            TokenKind::Mark => {}
+            TokenKind::Mark => {
+                let before = at.checked_sub(2).and_then(|before| reading.tokens.get(before));
+                let open =
+                    before.is_none_or(|before| before.end < token.start || before.kind == TokenKind::Mark);
+                let signed =
+                    next.filter(|_| open && matches!(token.lower.as_str(), "-" | "\u{2212}" | "\u{2013}"));
+                match signed {
+                    Some(number) if number.start == token.end => {
+                        found.push(Piece::Number(format!("-{}", number.text)));
+                        at += 1;
+                    }
+                    // A sign or a dash: what may be another question is one.
+                    Some(_) => found.push(Piece::Word("-".to_owned())),
+                    None => {}
+                }
+            }
             TokenKind::Quoted => found.push(Piece::Quoted(token.text.clone())),
             TokenKind::Number => found.push(Piece::Number(token.text.clone())),
             // A word of politeness or of asking does not tell questions apart.

@@ -1,11 +1,15 @@
 //! What a right text is made of: the tables it joins, what it restricts, what it computes.
 
+mod shape;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_plugin_sdk::contract::catalog::TableDetail;
 use airlock_plugin_sdk::contract::sql::{Facts, Node};
 use airlock_plugin_sdk::taught::{Rule, is_name};
 use airlock_plugin_sdk::{ColumnRef, Host, TableRef};
+
+pub use shape::Shape;
 
 /// Functions that make one value of many rows.
 const AGGREGATES: [&str; 5] = ["count", "sum", "avg", "min", "max"];
@@ -28,53 +32,11 @@ pub struct Right {
     pub shape: Shape,
 }
 
-/// A text as far as it can be compared with another one without running either.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Shape {
-    tables: BTreeSet<String>,
-    columns: BTreeSet<String>,
-    filters: BTreeSet<(String, String)>,
-    aggregates: BTreeSet<(String, String)>,
-    limit: Option<String>,
-    grouped: bool,
-    ordered: bool,
-}
-
-impl Shape {
-    /// Of a text that the gate lets run.
-    pub fn of(host: &impl Host, sql: &str) -> Option<Self> {
-        Some(Text::read(host, sql)?.shape())
-    }
-
-    /// How much of another text this one has, 0 to 1, and whether what is restricted and computed is the same.
-    pub fn like(&self, other: &Self) -> (f64, bool) {
-        let share = |a: usize, b: usize| if b == 0 { 1.0 } else { a as f64 / b as f64 };
-        fn both<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> (usize, usize) {
-            (a.intersection(b).count(), a.union(b).count())
-        }
-        let of = |(a, b): (usize, usize)| share(a, b);
-        let filters = of(both(&self.filters, &other.filters));
-        let aggregates = of(both(&self.aggregates, &other.aggregates));
-        let same = |holds: bool| f64::from(u8::from(holds));
-        let sum = 3.0 * filters
-            + 3.0 * aggregates
-            + of(both(&self.tables, &other.tables))
-            + 2.0 * of(both(&self.columns, &other.columns))
-            + same(self.limit == other.limit)
-            + same(self.grouped == other.grouped);
-        let fits = filters >= 1.0
-            && aggregates >= 1.0
-            && self.limit == other.limit
-            && self.grouped == other.grouped
-            && (self.ordered || !other.ordered || other.limit.is_none());
-        (sum / 11.0, fits)
-    }
-}
-
 impl Right {
-    /// What a text is made of; nothing when the gate refuses it.
+    /// What a text is made of; nothing when the gate refuses it, or a part of it cannot be compared.
     pub fn read(host: &impl Host, sql: &str) -> Option<Self> {
         let text = Text::read(host, sql)?;
+        let shape = text.shape(host)?;
         let mut joined: BTreeSet<String> = BTreeSet::new();
         let mut joins = Vec::new();
         for (one, other) in text.equalities() {
@@ -92,7 +54,7 @@ impl Right {
             computed: text.computed(),
             columns: columns.into_iter().filter(|column| !joined.contains(column)).collect(),
             tables: text.facts.tables.clone(),
-            shape: text.shape(),
+            shape,
         })
     }
 }
@@ -248,49 +210,6 @@ impl<'a> Text<'a> {
             text.replace_range(from..end, &name);
         }
         Some(text)
-    }
-
-    fn shape(&self) -> Shape {
-        let low = |text: &str| text.trim().trim_matches(['\'', '%']).to_lowercase();
-        let aggregates = self.nodes.iter().enumerate().filter(|(_, node)| Self::is_aggregate(node));
-        let aggregates = aggregates.map(|(at, node)| {
-            let name = node.name.clone().unwrap_or_default().to_lowercase();
-            let distinct = self.slice(node).to_lowercase().contains("distinct");
-            let mut of: Vec<String> = self
-                .inside(at)
-                .filter(|inner| inner.kind == "column")
-                .filter_map(|inner| self.column(inner).map(|column| column.column))
-                .collect();
-            of.sort();
-            of.dedup();
-            // Counting rows and counting what each of them has is the same.
-            if name == "count" && !distinct {
-                of.clear();
-            }
-            (name, of.join(","))
-        });
-        let limit =
-            self.nodes.iter().find(|node| node.kind == "limit").map(|node| self.slice(node).to_owned());
-        let has = |kind: &str| self.nodes.iter().any(|node| node.kind == kind);
-        Shape {
-            tables: self.facts.tables.iter().map(|table| table.name.clone()).collect(),
-            columns: self.facts.columns.iter().map(|c| format!("{}.{}", c.table.name, c.column)).collect(),
-            filters: self
-                .facts
-                .literals
-                .iter()
-                .map(|literal| {
-                    (
-                        format!("{}.{}", literal.column.table.name, literal.column.column),
-                        low(&literal.literal),
-                    )
-                })
-                .collect(),
-            aggregates: aggregates.collect(),
-            limit,
-            grouped: has("group-by"),
-            ordered: has("order-by"),
-        }
     }
 }
 

@@ -25,17 +25,15 @@ const FUNCTIONS: [&str; 16] = [
 /// Words that name a column of almost any table: what one means in one question, it does not mean in the next.
 const EVERYWHERE: [&str; 10] =
     ["id", "ids", "name", "names", "number", "date", "type", "code", "title", "count"];
-/// How much a text must have of the right one to be worth a replay.
-const NEAR: f64 = 0.8;
 
-/// An explanation: rules under which something near to what is right is composed.
+/// What is composed under some rules: an explanation where it fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The rules.
     pub rules: Vec<Rule>,
     /// How near it is.
     pub likeness: f64,
-    /// Whether all that can be compared is the same.
+    /// Whether it reads, restricts and computes the same.
     pub fits: bool,
 }
 
@@ -85,7 +83,7 @@ impl<'a, H: Host> Search<'a, H> {
     /// The best explanations, best first; none when what is right is composed already, or nothing leads there.
     pub fn run(mut self) -> Vec<Found> {
         let plain = self.attempt(Vec::new());
-        if matches!(plain.outcome, Outcome::Text(likeness, true) if likeness >= NEAR) {
+        if matches!(plain.outcome, Outcome::Text(_, true)) {
             return Vec::new();
         }
         let mut beam = vec![plain];
@@ -123,10 +121,10 @@ impl<'a, H: Host> Search<'a, H> {
     }
 
     fn best(mut self) -> Vec<Found> {
-        self.found.retain(|found| !found.rules.is_empty() && (found.fits || found.likeness >= NEAR));
+        self.found.retain(|found| !found.rules.is_empty() && found.fits);
         self.found.sort_by(|a, b| {
             let unlikely = |found: &Found| -> u8 { found.rules.iter().map(|rule| 2 - likely(rule)).sum() };
-            let key = |found: &Found| (!found.fits, found.rules.len(), unlikely(found));
+            let key = |found: &Found| (found.rules.len(), unlikely(found));
             key(a).cmp(&key(b)).then_with(|| b.likeness.total_cmp(&a.likeness))
         });
         self.found
@@ -173,10 +171,12 @@ impl<'a, H: Host> Search<'a, H> {
                 self.phrases.iter().collect()
             }
         };
+        moves.retain(|rules| rules.iter().all(|rule| rule.objection().is_none()));
         let phrases: Vec<String> = near
             .into_iter()
             .map(|phrase| phrase.text.clone())
             .filter(|phrase| !EVERYWHERE.contains(&phrase.as_str()))
+            .filter(|phrase| Rule::Means(phrase.clone(), String::new()).objection().is_none())
             .filter(|phrase| !taken.iter().any(|taken| says(phrase, taken) || says(taken, phrase)))
             .collect();
         // A word that nothing is known by may mean anything. What means something already must look like what it means.

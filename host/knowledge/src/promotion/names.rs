@@ -2,7 +2,8 @@
 //! written.
 //!
 //! Prose is no SQL, so only what is surely meant as a name counts: a dotted name in backticks, by itself or in an
-//! expression, a word in backticks beside the word table, relation, view or column, and the item's own scope.
+//! expression, a word in backticks beside the word table, relation, view or column, what a sentence says a phrase means,
+//! and the item's own scope.
 
 use airlock_types::catalogue::Relation;
 use airlock_types::{Catalogue, ColumnRef, TableRef};
@@ -140,24 +141,96 @@ impl Name<'_> {
 /// Names that a text surely means as names.
 fn named(text: &str) -> Vec<Name<'_>> {
     let mut names = Vec::new();
-    let mut before = "";
-    let mut pieces = text.split('`').enumerate().peekable();
-    while let Some((at, piece)) = pieces.next() {
-        if at % 2 == 0 {
-            before = piece;
-            continue;
-        }
-        let Some(path) = path(piece) else {
+    let pieces: Vec<&str> = text.split('`').collect();
+    for (at, piece) in pieces.iter().enumerate().skip(1).step_by(2) {
+        let Some(path) = path(piece.trim()) else {
             names.extend(in_expression(piece));
             continue;
         };
-        let after = pieces.peek().map_or("", |(_, piece)| *piece);
-        let is = kind(before, after);
+        let beside = |at: Option<usize>| at.and_then(|at| pieces.get(at)).copied().unwrap_or_default();
+        let is = match taught(&pieces, at) {
+            // What a phrase means is a column with its table, or a table.
+            Some(Taught::Means) => Is::Relation,
+            _ => kind(beside(at.checked_sub(1)), beside(Some(at + 1))),
+        };
         if path.len() > 1 || is != Is::Any {
             names.push(Name { path, is });
         }
     }
     names
+}
+
+/// What a sentence that is acted on says of a phrase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taught {
+    Means,
+    Computed,
+}
+
+/// What the piece between backticks is in a sentence that is acted on.
+fn taught(pieces: &[&str], at: usize) -> Option<Taught> {
+    let lead = pieces.get(at.checked_sub(3)?)?.trim_end_matches([' ', '\t']).to_lowercase();
+    let begins = lead.is_empty() || lead.ends_with("here") || lead.ends_with(['.', ';', ':', '\n']);
+    let verb =
+        pieces.get(at.checked_sub(1)?)?.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    match verb.as_str() {
+        "means" if begins => Some(Taught::Means),
+        "is computed as" if begins => Some(Taught::Computed),
+        _ => None,
+    }
+}
+
+/// An expression or a condition in a sentence that is acted on.
+pub(super) struct Code<'a> {
+    /// As written.
+    pub(super) text: &'a str,
+    /// The statement that it is a part of.
+    pub(super) statement: String,
+    /// Whether it names a column by its table.
+    pub(super) has_table: bool,
+}
+
+/// What the sentences of a lesson that are acted on hold as SQL, each in a statement over the tables that it names.
+pub(super) fn code<'a>(text: &'a str, catalogue: &Catalogue) -> Vec<Code<'a>> {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let each = pieces.iter().enumerate().skip(1).step_by(2);
+    each.filter_map(|(at, piece)| {
+        let taught = taught(&pieces, at)?;
+        let text = piece.trim();
+        if taught == Taught::Means && path(text).is_some() {
+            return None;
+        }
+        let mut tables: Vec<String> = Vec::new();
+        for name in dotted(text) {
+            let table = relation_of(&name.path, catalogue).map(quoted);
+            tables.extend(table.filter(|table| !tables.contains(table)));
+        }
+        let has_table = !tables.is_empty();
+        let from = if has_table { format!(" FROM {}", tables.join(", ")) } else { String::new() };
+        let statement = match taught {
+            Taught::Means => format!("SELECT 1{from} WHERE (\n{text}\n)"),
+            Taught::Computed => format!("SELECT (\n{text}\n){from}"),
+        };
+        Some(Code { text, statement, has_table })
+    })
+    .collect()
+}
+
+fn relation_of<'c>(path: &[&str], catalogue: &'c Catalogue) -> Option<&'c TableRef> {
+    let same = |known: &str, word: &str| known == word || known == word.to_lowercase();
+    let (schema, name) = match path {
+        [name, _] => (None, name),
+        [schema, name, _] => (Some(schema), name),
+        _ => return None,
+    };
+    let fits =
+        |table: &TableRef| same(&table.name, name) && schema.is_none_or(|schema| same(&table.schema, schema));
+    catalogue.iter().map(|relation| &relation.table).find(|table| fits(table))
+}
+
+fn quoted(table: &TableRef) -> String {
+    let quote = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    format!("{}.{}", quote(&table.schema), quote(&table.name))
 }
 
 /// The dotted names of an expression, which has no aliases; what stands in quotes, and functions, are none.
@@ -166,6 +239,11 @@ fn in_expression(code: &str) -> Vec<Name<'_>> {
     if words(code).any(|word| QUERY.iter().any(|lead| word.eq_ignore_ascii_case(lead))) {
         return Vec::new();
     }
+    dotted(code)
+}
+
+/// Names with a point outside of quotes that are no functions.
+fn dotted(code: &str) -> Vec<Name<'_>> {
     let outside = code.split('\'').step_by(2);
     let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.');
     let mut found = Vec::new();
@@ -193,6 +271,10 @@ fn path(text: &str) -> Option<Vec<&str>> {
 
 /// What the words beside a name call it.
 fn kind(before: &str, after: &str) -> Is {
+    let lead = before.trim_end().to_lowercase();
+    if lead.ends_with("belongs to one of") || lead.ends_with("each row of") {
+        return Is::Relation;
+    }
     let beside = [words(before).last(), words(after).next()];
     let called = |nouns: &[&str]| {
         beside.iter().flatten().any(|word| nouns.iter().any(|noun| word.eq_ignore_ascii_case(noun)))
@@ -248,6 +330,12 @@ mod tests {
             ("Here `open` means `bills.status = 'a.b'`.", None),
             ("Write `select b.total from bills b`.", None),
             ("Round by `pg_catalog.round(bills.total_amt)`.", None),
+            ("Here `folks` means `bills`.", None),
+            ("Here `folks` means `persons`.", Some("`persons`")),
+            ("Net. `Folks` means `persons`", Some("`persons`")),
+            ("The status `O` means `open`.", None),
+            ("Each row of `bills` belongs to one of `staff` by `bills.status = staff.id`.", Some("`staff`")),
+            ("Each row of `visits` belongs to one of `bills`.", Some("`visits`")),
         ] {
             let found = unknown_name(&lesson(text, &[]), &catalogue);
             match (&found, want) {

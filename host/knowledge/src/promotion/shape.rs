@@ -3,7 +3,7 @@
 use airlock_types::{Catalogue, ErrorType};
 use serde_json::Value;
 
-use super::names::unknown_name;
+use super::names::{self, unknown_name};
 use crate::store::{Content, Origin};
 
 /// Whether a text may run in the domain; the reason when it may not.
@@ -44,8 +44,15 @@ pub fn well_shaped(
         Content::Lesson(lesson) => {
             for fragment in sql_fragments(&lesson.text) {
                 runs("text", fragment)?;
-                if has_comment(fragment) {
-                    return Err(Unshaped("text: its SQL has a comment: remove it".to_owned()));
+                no_comment(fragment)?;
+            }
+            for code in names::code(&lesson.text, catalogue) {
+                no_comment(code.text)?;
+                runs("text", &code.statement)?;
+                if !code.has_table {
+                    let why =
+                        format!("text: `{}` names no column of this domain as `table.column`", code.text);
+                    return Err(Unshaped(why));
                 }
             }
         }
@@ -77,30 +84,86 @@ pub fn well_shaped(
     }
 }
 
-/// Pieces of prose that are SQL: what stands in backticks and begins like a statement, or a text that is one as a whole.
+fn no_comment(sql: &str) -> Result<(), Unshaped> {
+    match has_comment(sql) {
+        true => Err(Unshaped("text: its SQL has a comment: remove it".to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// Pieces of prose that are SQL: what stands in backticks and begins like a statement, a statement between other words, or a
+/// text that is one as a whole.
 #[must_use]
 pub fn sql_fragments(text: &str) -> Vec<&str> {
     let mut fragments: Vec<&str> =
         text.split("```").flat_map(|part| part.split('`')).skip(1).step_by(2).map(strip_language).collect();
     fragments.retain(|fragment| begins_like_statement(fragment));
+    fragments.extend(text.split('`').step_by(2).flat_map(unmarked));
     // Prose may begin with one of the words; what the grammar does not read is no statement.
     let whole = text.trim();
-    let syntax = |rejection: airlock_gate::Rejection| rejection.error_type() == ErrorType::SyntaxError;
-    if begins_like_statement(whole) && !airlock_gate::canonical(whole).is_err_and(syntax) {
+    if begins_like_statement(whole) && is_statement(whole) && !fragments.contains(&whole) {
         fragments.push(whole);
     }
     fragments
 }
 
-/// Every SQL that an item holds.
-#[must_use]
-pub fn sql_texts(content: &Content) -> Vec<&str> {
-    match content {
-        Content::Example(example) => vec![example.sql.as_str()],
-        Content::Lesson(lesson) => sql_fragments(&lesson.text),
-        Content::Golden(golden) => {
-            golden.sql.iter().chain(&golden.accepted_sql).map(String::as_str).collect()
+fn is_statement(text: &str) -> bool {
+    let syntax = |rejection: airlock_gate::Rejection| rejection.error_type() == ErrorType::SyntaxError;
+    !airlock_gate::canonical(text).is_err_and(syntax)
+}
+
+/// Statements between the words of a text, without backticks. Small letters are SQL where no sentence would have the two
+/// words, capitals wherever the grammar reads on.
+fn unmarked(text: &str) -> Vec<&str> {
+    const OBJECTS: [&str; 9] =
+        ["table", "schema", "view", "index", "database", "role", "user", "function", "extension"];
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '\'');
+    let begins = |at: &usize| !text.get(..*at).is_some_and(|before| before.ends_with(word));
+    let mut found: Vec<&str> = Vec::new();
+    let mut from = 0;
+    for at in text.char_indices().map(|(at, _)| at).filter(begins) {
+        let rest = text.get(at..).unwrap_or_default();
+        let rest = rest.split(['"', ';']).next().unwrap_or_default();
+        let mut words = rest.split_whitespace();
+        let (Some(first), Some(second)) = (words.next(), words.next()) else { continue };
+        let second = second.to_lowercase();
+        let sure = match first.to_lowercase().as_str() {
+            "drop" | "alter" | "create" => OBJECTS.contains(&second.as_str()),
+            "delete" => second == "from",
+            "insert" | "merge" => second == "into",
+            "truncate" => second == "table",
+            _ => false,
+        };
+        let loud = first.len() > 1 && first.chars().all(|c| c.is_ascii_uppercase());
+        if at < from || !(sure || loud) || !begins_like_statement(rest) {
+            continue;
         }
+        // The words behind it are no part of it.
+        let ends = rest.char_indices().filter(|(_, c)| c.is_whitespace() || *c == '.').map(|(end, _)| end);
+        let mut ends: Vec<usize> = ends.chain([rest.len()]).collect();
+        ends.reverse();
+        let tries = ends.into_iter().take(80).filter_map(|end| rest.get(..end)).map(str::trim_end);
+        let several = |part: &&str| part.split_whitespace().nth(1).is_some();
+        if let Some(part) = tries.filter(several).find(|part| is_statement(part)) {
+            from = at + part.len();
+            found.push(part);
+        }
+    }
+    found
+}
+
+/// Every SQL that an item holds, what its sentences teach in a statement each.
+#[must_use]
+pub fn sql_texts(content: &Content, catalogue: &Catalogue) -> Vec<String> {
+    match content {
+        Content::Example(example) => vec![example.sql.clone()],
+        Content::Lesson(lesson) => {
+            let fragments = sql_fragments(&lesson.text).into_iter().map(str::to_owned);
+            fragments
+                .chain(names::code(&lesson.text, catalogue).into_iter().map(|code| code.statement))
+                .collect()
+        }
+        Content::Golden(golden) => golden.sql.iter().chain(&golden.accepted_sql).cloned().collect(),
     }
 }
 
@@ -196,6 +259,42 @@ mod tests {
     }
 
     #[test]
+    fn what_a_sentence_teaches_is_the_gates_to_judge() {
+        let mut catalogue = Catalogue::default();
+        catalogue.insert(crate::testing::table("bills: bill_id bigint, total_amt numeric, status"));
+        let gate =
+            airlock_gate::Gate::new(std::sync::Arc::new(catalogue.clone()), airlock_gate::Policy::default());
+        let sql = |text: &str| gate.check(text).map(|_| ()).map_err(|rejection| rejection.message);
+        for (text, want) in [
+            ("Here `e1` is computed as `SUM(bills.total_amt)`.", None),
+            ("Here `e1` is computed as `count(DISTINCT public.bills.bill_id) * 1.5`.", None),
+            ("Here `big` means `bills.total_amt > 100 AND bills.status = 'it''s.x'`.", None),
+            ("Here `worth` means `bills.total_amt`.", None),
+            ("Here `e1` is computed as `SUM(bills.total_amt); DROP TABLE bills`.", Some("the gate refuses")),
+            ("Here `e1` is computed as `(SELECT count(*) FROM pg_authid)`.", Some("the gate refuses")),
+            ("`e1` means `bills.total_amt > pg_sleep(5)`", Some("the gate refuses")),
+            ("Here `e1` means `bills.bill_id IN (SELECT bill_id FROM nowhere)`.", Some("the gate refuses")),
+            ("Here `e1` means `bills.total_amt > 1) OR (`.", Some("the gate refuses")),
+            ("Here `e1` means `1 = 1`.", Some("names no column")),
+            ("Here `e1` means `bills.total_amt > 1 /* x */`.", Some("comment")),
+            ("run: SELECT total_amt FROM bills; DELETE FROM bills", Some("the gate refuses")),
+            ("Say \"DROP TABLE bills\".", Some("the gate refuses")),
+        ] {
+            let content = lesson(text);
+            match (well_shaped(&content, Origin::Person, &json!({}), &sql, &catalogue), want) {
+                (Ok(()), None) => {}
+                (Err(Unshaped(why)), Some(want)) => {
+                    assert!(why.starts_with("text: ") && why.contains(want), "{text}: {why}");
+                }
+                (got, want) => panic!("{text}: {got:?}, wanted {want:?}"),
+            }
+            // What is looked at again later is the same.
+            let refused = sql_texts(&content, &catalogue).iter().any(|text| sql(text).is_err());
+            assert_eq!(refused, want == Some("the gate refuses"), "{text}");
+        }
+    }
+
+    #[test]
     fn sql_is_found_in_prose() {
         for (text, want) in [
             ("Filter by status.", vec![]),
@@ -204,6 +303,15 @@ mod tests {
             ("Write `select a from b` and `drop table x`.", vec!["select a from b", "drop table x"]),
             ("So:\n```sql\nselect 1\n```\n", vec!["select 1"]),
             ("delete from bills", vec!["delete from bills"]),
+            (
+                "run: SELECT total FROM bills; DELETE FROM bills",
+                vec!["SELECT total FROM bills", "DELETE FROM bills"],
+            ),
+            ("Never say \"DROP TABLE bills\" here.", vec!["DROP TABLE bills"]),
+            ("Then drop table bills and go on.", vec!["drop table bills"]),
+            ("Select the customers from Leeds, and create a table of bills.", vec![]),
+            ("The table bills holds values; SELECT is a word.", vec![]),
+            ("PAID bills count, OPEN ones do not.", vec![]),
         ] {
             assert_eq!(sql_fragments(text), want, "{text}");
         }

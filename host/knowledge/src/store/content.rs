@@ -1,6 +1,7 @@
 //! What an item says: checked when it is handed in, hashed, and checked against its hash when it is read back.
 
 use airlock_gate::canonical;
+use airlock_plugin_sdk::taught::Rule;
 use airlock_types::text::{Place, QuestionError, find_hidden};
 use airlock_types::{Clock, ContentHash, Object, Question};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -195,13 +196,16 @@ impl Content {
     }
 
     /// Hash of what makes two of a kind the same: the canonical SQL of an example, the words of a lesson, the question of a
-    /// golden case. None where SQL cannot be read.
+    /// golden case and its canonical SQL. None where SQL cannot be read.
     #[must_use]
     pub fn canonical(&self) -> Option<ContentHash> {
         match self {
             Self::Example(example) => canonical(&example.sql).ok().map(ContentHash::of),
             Self::Lesson(lesson) => Some(ContentHash::of(plain(&lesson.text))),
-            Self::Golden(golden) => Some(ContentHash::of(plain(&golden.question))),
+            Self::Golden(golden) => {
+                let sql = golden.sql.as_deref().map_or(Ok(String::new()), canonical).ok()?;
+                Some(ContentHash::of(format!("{}\n{sql}", plain(&golden.question))))
+            }
         }
     }
 
@@ -219,6 +223,9 @@ impl Content {
             }
             Self::Lesson(lesson) => {
                 text("text", &lesson.text, limits::NOTE)?;
+                if let Some(reason) = Rule::written(&lesson.text).iter().find_map(Rule::objection) {
+                    return Err(ContentError::Wrong { field: "text", reason });
+                }
                 if !lesson.trigger.is_empty() {
                     text("trigger", &lesson.trigger, limits::NOTE)?;
                 }
@@ -246,6 +253,23 @@ impl Content {
                 }
             }
         }
+    }
+
+    /// The same without the comments in its SQL, which say nothing to a database and anything to who reads them. SQL that
+    /// cannot be read stays as it is, for the gate to refuse.
+    #[must_use]
+    pub fn without_comments(mut self) -> Self {
+        let plain = |sql: &mut String| {
+            if let Ok(text) = airlock_gate::without_comments(sql) {
+                text.trim().clone_into(sql);
+            }
+        };
+        match &mut self {
+            Self::Example(example) => plain(&mut example.sql),
+            Self::Lesson(_) => {}
+            Self::Golden(golden) => golden.sql.iter_mut().chain(&mut golden.accepted_sql).for_each(plain),
+        }
+        self
     }
 
     /// The JSON that is kept and hashed: fields in the order of the type.
@@ -349,6 +373,9 @@ mod tests {
             (lesson("Revenue is in total_amt"), None),
             (lesson(""), Some("text: it is empty")),
             (lesson("a\u{200b}b"), Some("text: it holds a zero-width space")),
+            (lesson("Here `vary` asks for nothing by itself."), None),
+            (lesson("Here `not` asks for nothing by itself."), Some("text: `not` is a word of grammar")),
+            (lesson("Net. Here `2025` means `bills`."), Some("text: `2025` is a word of grammar, a number")),
         ] {
             match (content.check(), want) {
                 (Ok(()), None) => {}
@@ -381,5 +408,15 @@ mod tests {
         assert_ne!(one.hash(), two.hash());
         assert_ne!(one.canonical(), example("a", "SELECT count(*) FROM shops").canonical());
         assert_eq!(lesson("Revenue  is net").canonical(), lesson("revenue is net").canonical());
+        let golden = |question: &str, sql: Option<&str>| -> Content {
+            let (question, sql) = (question.to_owned(), sql.map(str::to_owned));
+            GoldenContent { question, sql, accepted_sql: Vec::new(), ordered: false, now: None }.into()
+        };
+        let one = golden("How many?", Some("select 1")).canonical();
+        assert_eq!(one, golden("how  MANY?", Some("SELECT 1 -- x")).canonical());
+        // Another SQL for the same question is another case, and so is another question.
+        assert_ne!(one, golden("How many?", Some("SELECT 2")).canonical());
+        assert_ne!(one, golden("How many?", None).canonical());
+        assert_ne!(one, golden("How much?", Some("SELECT 1")).canonical());
     }
 }

@@ -153,7 +153,8 @@ async fn leaves(
 
 /// Why an item does not fit the schema as it is.
 fn misfit(content: &Content, domain: &Domain, removed: &Removed) -> Option<String> {
-    let refused = sql_texts(content).into_iter().find_map(|text| domain.gate().check(text).err());
+    let texts = sql_texts(content, domain.catalogue());
+    let refused = texts.iter().find_map(|text| domain.gate().check(text).err());
     refused
         .map(|rejection| format!("the gate refuses its SQL now: {}", rejection.message))
         .or_else(|| unknown_name(content, domain.catalogue()))

@@ -5,6 +5,7 @@ use airlock_knowledge::store::{
     Log, NewCandidate, Origin, StoreError, Use, UseEvent,
 };
 use airlock_types::AskId;
+use airlock_types::text::{Place, find_hidden};
 use serde_json::json;
 use thiserror::Error;
 
@@ -39,9 +40,24 @@ pub enum FeedbackError {
     /// The gate.
     #[error("sql: the gate refuses it: {0}")]
     Sql(String),
+    /// A character in the note that nobody can see.
+    #[error("note: it holds a {0}: type it again without")]
+    Hidden(String),
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl FeedbackError {
+    /// The field that it is about.
+    #[must_use]
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::NothingToJudge(_) | Self::Store(_) => "verdict",
+            Self::RightAndCorrected | Self::Sql(_) => "sql",
+            Self::Hidden(_) => "note",
+        }
+    }
 }
 
 /// What became of a verdict.
@@ -54,6 +70,24 @@ pub struct Recorded {
 }
 
 impl Judgement {
+    /// The SQL that is right, if any is: what was said, without comments, or what was answered by.
+    pub(super) fn right_sql(&self, asked: &AskedRow) -> Option<String> {
+        if self.right {
+            return asked.sql.clone();
+        }
+        let said = self.sql.as_ref()?;
+        Some(
+            airlock_gate::without_comments(said).map_or_else(|_| said.clone(), |text| text.trim().to_owned()),
+        )
+    }
+
+    fn check_note(&self) -> Result<(), FeedbackError> {
+        match self.note.as_deref().and_then(|note| find_hidden(note, Place::Prose)) {
+            Some(found) => Err(FeedbackError::Hidden(found.to_string())),
+            None => Ok(()),
+        }
+    }
+
     const fn verdict(&self) -> FeedbackVerdict {
         match (self.right, &self.sql) {
             (true, _) => FeedbackVerdict::Right,
@@ -74,17 +108,16 @@ impl Judgement {
         (log, distill): (&Log, &Distill),
         surface: &str,
     ) -> Result<Recorded, FeedbackError> {
-        let right = match (self.right, &self.sql) {
-            (true, Some(_)) => return Err(FeedbackError::RightAndCorrected),
-            (true, None) if asked.sql.is_none() => {
+        match &self.sql {
+            Some(_) if self.right => return Err(FeedbackError::RightAndCorrected),
+            None if self.right && asked.sql.is_none() => {
                 return Err(FeedbackError::NothingToJudge(asked.outcome.clone()));
             }
-            (true, None) => asked.sql.as_ref(),
-            (false, sql) => sql.as_ref(),
-        };
-        // What was answered to somebody in particular is told to nobody else.
-        let right = right.filter(|_| !asked.under_identity);
-        if let Some(sql) = &self.sql {
+            _ => self.check_note()?,
+        }
+        let right = self.right_sql(asked);
+        let corrected = right.as_deref().filter(|_| !self.right);
+        if let Some(sql) = corrected {
             domain.gate().check(sql).map_err(|rejection| FeedbackError::Sql(rejection.message))?;
         }
         let feedback = log
@@ -92,7 +125,7 @@ impl Judgement {
                 domain: &asked.domain,
                 ask: self.ask,
                 verdict: self.verdict(),
-                corrected_sql: self.sql.as_deref(),
+                corrected_sql: corrected,
                 note: self.note.as_deref(),
                 who: self.who.as_deref(),
                 surface,
@@ -104,7 +137,10 @@ impl Judgement {
             .collect();
         log.uses(&uses).await?;
         let mut candidates = Vec::new();
-        for content in right.map(|sql| self.speaks_for(asked, sql)).into_iter().flatten() {
+        // What was answered to somebody in particular is told to nobody else.
+        let right = right.filter(|_| !asked.under_identity);
+        for content in right.map(|sql| self.speaks_for(asked, &sql)).into_iter().flatten() {
+            let content = content.without_comments();
             let made_by = self.who.as_deref().unwrap_or(surface);
             let new = NewCandidate::new(asked.domain.clone(), content, Origin::Feedback, made_by);
             let evidence = json!({"ask": self.ask.to_string(), "verdict": self.verdict().as_str()});
@@ -129,6 +165,7 @@ impl Judgement {
         if self.right && asked.sql.is_none() {
             return Err(FeedbackError::NothingToJudge(asked.outcome.clone()));
         }
+        self.check_note()?;
         let feedback = Feedback {
             domain: &asked.domain,
             ask: self.ask,

@@ -36,8 +36,9 @@ impl Host {
         domain: &Arc<Domain>,
         distill: &Distill,
     ) -> Result<Vec<ItemId>, StoreError> {
-        let right = if judgement.right { asked.sql.as_ref() } else { judgement.sql.as_ref() };
-        let (Some(right), true) = (right, self.learns_lessons() && !asked.under_identity) else {
+        let (Some(right), true) =
+            (judgement.right_sql(asked), self.learns_lessons() && !asked.under_identity)
+        else {
             return Ok(Vec::new());
         };
         let stages = self.registry().current();

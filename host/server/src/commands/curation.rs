@@ -53,7 +53,8 @@ impl<'a> Curator<'a> {
     /// When there is no store, or no such domain.
     pub async fn open(config: &'a Config, of: &Of, json: bool) -> anyhow::Result<Self> {
         let domain = match &of.domain {
-            Some(domain) => domain.clone(),
+            Some(domain) if boot::packs(config)?.iter().any(|pack| pack.name == *domain) => domain.clone(),
+            Some(domain) => return Err(no_pack(domain)),
             None => only_domain(config)?,
         };
         let open = store::open(config, Purpose::Command).await?;
@@ -93,8 +94,7 @@ impl<'a> Curator<'a> {
     /// When there is no pack of it here, or its source does not answer.
     pub async fn live(&self) -> anyhow::Result<Domain> {
         let pack = boot::packs(self.config)?.into_iter().find(|pack| pack.name == self.domain);
-        let pack =
-            pack.ok_or_else(|| usage(format!("there is no pack of the domain `{}` here", self.domain)))?;
+        let pack = pack.ok_or_else(|| no_pack(&self.domain))?;
         boot::open(self.config, &mut BTreeMap::new(), &pack).await
     }
 
@@ -334,6 +334,10 @@ fn bounded(from: impl Read) -> std::io::Result<String> {
 }
 
 /// The only domain of a configuration.
+fn no_pack(domain: &DomainName) -> anyhow::Error {
+    usage(format!("there is no pack of the domain `{domain}` here"))
+}
+
 fn only_domain(config: &Config) -> anyhow::Result<DomainName> {
     let packs = boot::packs(config)?;
     match packs.as_slice() {

@@ -217,9 +217,9 @@ async fn recheck(config: &Config, of: &Of, json: bool) -> anyhow::Result<Exit> {
         let drift = curator.drift(domain.pack()).await?;
         let (mut looked_at, mut refused) = (0_usize, 0_usize);
         for (id, state, content) in everything(&curator).await? {
-            for text in sql_texts(&content) {
+            for text in sql_texts(&content, domain.catalogue()) {
                 looked_at += 1;
-                let Err(rejection) = domain.gate().check(text) else { continue };
+                let Err(rejection) = domain.gate().check(&text) else { continue };
                 refused += 1;
                 if json {
                     output::json(

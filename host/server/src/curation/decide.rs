@@ -126,6 +126,7 @@ pub async fn decide(
         },
         (Action::Edit(live, content), item) => {
             content.check()?;
+            let content = content.without_comments();
             if content.kind() == kind {
                 live.fits(&content)?;
             }
@@ -149,8 +150,14 @@ pub async fn author(
     by: &Decision,
 ) -> Result<Decided, NotDecided> {
     has_reason(by)?;
-    let content: Content = example.into();
+    if live.has_pack_example(&example.question, &example.sql) {
+        return Err(NotDecided::Unfit(
+            "question: the pack has it as an example, with the same SQL".to_owned(),
+        ));
+    }
+    let content = Content::from(example);
     content.check()?;
+    let content = content.without_comments();
     live.fits(&content)?;
     let new = NewCurated { domain: live.name().clone(), content, origin: Origin::Person };
     Ok(promote.add(new, by).await?)

@@ -59,9 +59,10 @@ pub struct Recorded {
 pub async fn feedback(
     State(service): State<Service>,
     caller: Caller,
-    Body(said): Body<Judging>,
+    said: Result<Body<Judging>, Problem>,
 ) -> Result<Json<Recorded>, Problem> {
     caller.may(Scope::Feedback)?;
+    let Body(said) = said?;
     for (field, text, most) in [("note", &said.note, judging::NOTE), ("sql", &said.sql, SQL)] {
         if text.as_ref().is_some_and(|text| text.chars().count() > most) {
             return Err(Problem::of_field(field, format!("{field}: it has at most {most} characters.")));
@@ -92,7 +93,6 @@ pub async fn feedback(
             }))
         }
         Err(FeedbackError::Store(error)) => Err(error.into()),
-        Err(error @ FeedbackError::NothingToJudge(_)) => Err(Problem::of_field("verdict", error)),
-        Err(error) => Err(Problem::of_field("sql", error)),
+        Err(error) => Err(Problem::of_field(error.field(), error)),
     }
 }

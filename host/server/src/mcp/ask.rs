@@ -78,7 +78,7 @@ impl Call<'_> {
         let recorded = judgement.record_verdict(&asked, &store.log(), surface).await;
         let feedback = recorded.map_err(|error| match error {
             FeedbackError::Store(error) => away(error),
-            error => wrong("verdict", error),
+            error => wrong(error.field(), error),
         })?;
         Ok(Said {
             structured: json!({"feedback": feedback, "ask_id": ask, "verdict": verdict}),

@@ -75,6 +75,26 @@ fn examples_take_other_values() {
 }
 
 #[test]
+fn a_number_is_taken_with_its_sign() {
+    let host = library().example(
+        "How many loans with a fine of more than 30?",
+        "SELECT count(*) AS dear FROM loan l WHERE l.fine > 30",
+    );
+    for (question, want) in [
+        ("How many loans with a fine of more than 40?", Some("fine > 40")),
+        ("How many loans with a fine of more than -30?", Some("fine > -30")),
+        ("How many loans with a fine of more than \u{2212}40?", Some("fine > -40")),
+        ("How many loans with a fine of more than - 40?", None),
+    ] {
+        let got = super::line(&host, question);
+        match want {
+            Some(want) => assert!(got.contains("dear") && got.ends_with(want), "{question}: {got}"),
+            None => assert!(!got.contains("dear"), "{question}: {got}"),
+        }
+    }
+}
+
+#[test]
 fn a_value_that_stands_twice_is_not_bound() {
     // The number is a limit too, so which of the two is meant is not known.
     let got = super::line(&examples(), "Which books were borrowed more than 20 times?");

@@ -2,12 +2,51 @@
 
 use std::fmt;
 
-use crate::TableRef;
+use crate::question::grammar::{Chunk, Op, Reading};
+use crate::question::stems;
+use crate::{CivilTime, Clock, TableRef};
 
 /// Sentences of one lesson that are read.
 const SENTENCES: usize = 8;
 /// Longest sentence that is read, in bytes.
 const LONGEST: usize = 400;
+/// Words of grammar and of time beside those that ask for an operation or name a moment: what they do to a question no
+/// lesson may change.
+const GRAMMAR: [&str; 33] = [
+    "after",
+    "ago",
+    "before",
+    "but",
+    "either",
+    "fewer",
+    "first",
+    "friday",
+    "half",
+    "last",
+    "less",
+    "minus",
+    "monday",
+    "more",
+    "neither",
+    "next",
+    "nobody",
+    "none",
+    "nor",
+    "only",
+    "plus",
+    "previous",
+    "saturday",
+    "since",
+    "sunday",
+    "than",
+    "thursday",
+    "tuesday",
+    "twice",
+    "unless",
+    "until",
+    "wednesday",
+    "while",
+];
 
 /// Something a lesson says.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,9 +69,15 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rules of a lesson; the rest of it is for people and models.
+    /// The rules of a lesson that may be acted on; the rest of it is for people and models.
     #[must_use]
     pub fn read(text: &str) -> Vec<Self> {
+        Self::written(text).into_iter().filter(|rule| rule.objection().is_none()).collect()
+    }
+
+    /// The rules of a lesson, also those that may not be acted on.
+    #[must_use]
+    pub fn written(text: &str) -> Vec<Self> {
         let sentences = text.split(['\n', ';']).flat_map(|line| line.split(". ")).map(str::trim);
         sentences
             .filter(|sentence| sentence.len() <= LONGEST)
@@ -88,6 +133,49 @@ impl Rule {
             Self::Joined { .. } => None,
         }
     }
+
+    /// Why the rule may not be: words of grammar, numbers and times do to every question what they do, so they are never
+    /// left out of one, and mean nothing else where they stand alone.
+    #[must_use]
+    pub fn objection(&self) -> Option<String> {
+        let phrase = self.phrase()?;
+        let silent = matches!(self, Self::Silent(_));
+        let reading = Reading::new(phrase, &any_day());
+        let grammar = |chunk: &Chunk| {
+            let tokens = reading.tokens.get(chunk.first..chunk.end).unwrap_or_default();
+            let closed =
+                |word: &str| GRAMMAR.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());
+            match chunk.op {
+                Op::Word | Op::List | Op::Link | Op::Stop | Op::Quoted => {
+                    tokens.iter().any(|token| closed(&token.lower))
+                }
+                // A step of time may be what a column is called.
+                Op::Grain(_) => silent,
+                _ => true,
+            }
+        };
+        let binds = |chunk: &Chunk| {
+            let tokens = reading.tokens.get(chunk.first..chunk.end).unwrap_or_default();
+            matches!(chunk.op, Op::Link | Op::Stop)
+                && tokens.iter().all(|token| stems::is_function_word(&token.lower))
+        };
+        let chunks = &reading.chunks;
+        let bad = chunks.iter().find(|chunk| grammar(chunk));
+        let empty = chunks.iter().all(|chunk| grammar(chunk) || binds(chunk));
+        let said = match bad {
+            Some(bad) if silent || empty => reading.text(bad.first, bad.end),
+            None if empty => phrase.to_owned(),
+            _ => return None,
+        };
+        let what = if silent { "ask for nothing" } else { "mean something else" };
+        Some(format!("`{said}` is a word of grammar, a number or a time, which no lesson makes {what}"))
+    }
+}
+
+/// A day to read phrases on: which words are a time hangs on no day.
+fn any_day() -> Clock {
+    let local = CivilTime { year: 2026, month: 7, day: 15, hour: 0, minute: 0, second: 0, weekday: 3 };
+    Clock { now: "2026-07-15T00:00:00Z".into(), time_zone: "UTC".into(), local, fiscal_year_start: 1 }
 }
 
 impl fmt::Display for Rule {
@@ -178,5 +266,82 @@ mod tests {
         ] {
             assert_eq!(Rule::read(text).len(), want, "{text}");
         }
+    }
+
+    #[test]
+    fn grammar_numbers_and_times_are_not_taught() {
+        let of = |rule: fn(String) -> Rule, phrase: &str| rule(phrase.to_owned());
+        let silent: fn(String) -> Rule = Rule::Silent;
+        let means: fn(String) -> Rule = |phrase| Rule::Means(phrase, "bills".into());
+        let computed: fn(String) -> Rule = |phrase| Rule::Computed(phrase, "sum(bills.total)".into());
+        for phrase in [
+            "not",
+            "never",
+            "without",
+            "no",
+            "except",
+            "isn't",
+            "and",
+            "or",
+            "but",
+            "more than",
+            "at least",
+            "over",
+            "between",
+            "most",
+            "highest",
+            "cheapest",
+            "oldest",
+            "top",
+            "average",
+            "total",
+            "how many",
+            "distinct",
+            "percentage",
+            "per",
+            "each",
+            "2025",
+            "3",
+            "five",
+            "july",
+            "today",
+            "last month",
+            "yesterday",
+            "1st",
+            "in",
+            "of the",
+            "first",
+            "before",
+            "only",
+            "than",
+            "descending",
+            "q3 2025",
+            "monday",
+        ] {
+            for make in [silent, means, computed] {
+                let rule = of(make, phrase);
+                assert!(rule.objection().is_some(), "{rule}");
+                assert_eq!(Rule::written(&rule.to_string()), [rule.clone()]);
+                assert_eq!(
+                    Rule::read(&rule.to_string()),
+                    [],
+                    "what is there already is not acted on: {rule}"
+                );
+            }
+        }
+        for phrase in ["vary", "whatsoever", "please note", "calculate", "check-ins", "sales made"] {
+            assert_eq!(of(silent, phrase).objection(), None, "{phrase}");
+        }
+        for phrase in
+            ["not paid", "best sellers", "net total", "year", "no-show", "average spenders", "first name"]
+        {
+            assert_eq!(of(means, phrase).objection(), None, "{phrase}");
+        }
+        assert!(
+            of(silent, "not paid")
+                .objection()
+                .is_some_and(|why| why.starts_with("`not` is a word of grammar"))
+        );
+        assert!(of(silent, "month").objection().is_some());
     }
 }

@@ -179,9 +179,14 @@ impl Promote {
         let hash = new.content.hash();
         let mut lease = self.pool.lease().await?;
         let work = self.begin(&mut lease).await?;
-        let known = "SELECT id FROM airlock.curated WHERE domain = $1 AND kind = $2 AND hash = $3 AND state <> 'withdrawn'";
+        // Another question may have the same SQL, and a person may say so.
+        let known = "SELECT id FROM airlock.curated WHERE domain = $1 AND kind = $2 AND state <> 'withdrawn' AND (hash = $3
+                OR canonical = $4 AND (kind <> 'example' OR lower(content ->> 'question') = lower($5::text::jsonb ->> 'question')))
+            ORDER BY made_at LIMIT 1";
         let given = (new.domain.as_str(), new.content.kind().as_str(), hash.to_string());
-        if let Some(row) = work.query_opt(known, &[&given.0, &given.1, &given.2]).await.map_err(failed)? {
+        let (canonical, json) = (new.content.canonical().map(|hash| hash.to_string()), new.content.to_json());
+        let known = work.query_opt(known, &[&given.0, &given.1, &given.2, &canonical, &json]).await;
+        if let Some(row) = known.map_err(failed)? {
             return Err(StoreError::Decided {
                 id: row.get(0),
                 state: "curated with this content".to_owned(),

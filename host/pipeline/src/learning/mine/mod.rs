@@ -72,6 +72,7 @@ pub async fn mine(
     let feedback = report.feedback(domain.name(), since, PAGE).await?.into_iter();
     let told = |row: FeedbackRow| Told {
         id: row.id.to_string(),
+        ask: row.ask.to_string(),
         question: row.question,
         sql: row.sql,
         corrected_sql: row.corrected_sql,

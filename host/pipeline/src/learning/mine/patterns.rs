@@ -75,6 +75,8 @@ pub struct Seen {
 pub struct Told {
     /// Its identity.
     pub id: String,
+    /// The ask that it is about.
+    pub ask: String,
     /// The question.
     pub question: Option<String>,
     /// What was answered by.
@@ -87,7 +89,7 @@ pub struct Told {
 pub struct Usage<'a> {
     /// Asks and queries.
     pub signals: &'a [Seen],
-    /// Verdicts.
+    /// Verdicts, the last one first.
     pub feedback: &'a [Told],
     /// What a text reads, when the gate lets it run.
     pub facts: &'a (dyn Fn(&str) -> Option<Facts> + Sync),
@@ -130,7 +132,10 @@ impl Usage<'_> {
     }
 
     fn corrected(&self) -> Vec<Corrected<'_>> {
-        let each = self.feedback.iter().filter_map(|row| {
+        // Of the corrections of one ask the last counts, which comes first.
+        let mut asks: BTreeSet<&str> = BTreeSet::new();
+        let corrections = self.feedback.iter().filter(|row| row.corrected_sql.is_some());
+        let each = corrections.filter(|row| asks.insert(row.ask.as_str())).filter_map(|row| {
             let question = row.question.as_deref()?;
             Some(Corrected {
                 id: row.id.clone(),
@@ -282,12 +287,13 @@ fn corrections(corrected: &[Corrected<'_>]) -> Vec<Pattern> {
                 let columns: BTreeSet<String> = one.right.columns.iter().map(ToString::to_string).collect();
                 shared = Some(shared.map_or_else(|| columns.clone(), |all| &all & &columns));
             }
-            let columns: Vec<String> = shared?.into_iter().collect();
+            // Corrections that share nothing say nothing together.
+            let columns: Vec<String> = shared.filter(|columns| !columns.is_empty())?.into_iter().collect();
             let says = format!(
                 "{} answers over {} were corrected; what is right reads {} each time.",
                 each.len(),
                 tables.join(", "),
-                if columns.is_empty() { "other columns".to_owned() } else { columns.join(", ") }
+                columns.join(", ")
             );
             let trigger = each.first()?.question.to_owned();
             let ids = each.iter().map(|one| one.id.clone()).collect();

@@ -1,6 +1,6 @@
 //! `airlock domain diff`: what the store has beside a pack, as a patch of the pack's files on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use airlock_knowledge::Pack;
 use airlock_knowledge::pack::Addition;
@@ -104,16 +104,21 @@ async fn compare(
         }
     }
     let mut learned = String::new();
+    // A pack keeps its verified examples in its golden cases. A question stands there once: the case that an admin promoted
+    // goes before the example.
     for (path, kind) in
-        [("golden.jsonl", [Kind::Example, Kind::Golden].as_slice()), ("lessons.toml", &[Kind::Lesson])]
+        [("golden.jsonl", [Kind::Golden, Kind::Example].as_slice()), ("lessons.toml", &[Kind::Lesson])]
     {
+        let now = disk.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let mut asked: BTreeSet<String> = now.iter().flat_map(|text| questions(text)).collect();
         let mut lines = String::new();
         for kind in kind {
             for item in active(store, name, *kind).await? {
-                lines.push_str(&entry(&item));
+                if question(&item.content).is_none_or(|question| asked.insert(question)) {
+                    lines.push_str(&entry(&item));
+                }
             }
         }
-        let now = disk.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         learned.push_str(&appended(path, now.as_deref(), &lines));
     }
     Ok(Compared { against_disk, changed_files, learned, proposed: proposed(name, store, disk).await? })
@@ -163,6 +168,24 @@ async fn active(store: &Store, name: &DomainName, kind: Kind) -> anyhow::Result<
         filter.after = Some(last.id);
         items.extend(page);
     }
+}
+
+/// The questions that a pack's golden cases ask.
+fn questions(golden: &str) -> impl Iterator<Item = String> {
+    let lines = golden.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    lines.filter_map(|case| Some(plain(case.get("question")?.as_str()?)))
+}
+
+fn question(content: &Content) -> Option<String> {
+    match content {
+        Content::Example(example) => Some(plain(&example.question)),
+        Content::Golden(golden) => Some(plain(&golden.question)),
+        Content::Lesson(_) => None,
+    }
+}
+
+fn plain(question: &str) -> String {
+    question.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 /// An item as the pack's file spells it.

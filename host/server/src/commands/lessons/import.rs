@@ -96,15 +96,38 @@ impl Rule {
     }
 }
 
-/// Items and paragraphs of a Markdown text, each under its heading.
+/// Items of lists and sentences of a Markdown text, each under its heading. Code blocks, tables, rules across the page and
+/// paragraphs of one word say nothing by themselves.
 fn rules(text: &str) -> Vec<Rule> {
     let (mut rules, mut heading, mut open): (Vec<Rule>, String, bool) = (Vec::new(), String::new(), false);
-    for (at, line) in text.lines().enumerate() {
+    let mut fence: Option<&str> = None;
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
         let trimmed = line.trim();
-        if let Some(title) = trimmed.strip_prefix('#') {
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        if fence.is_some() || mark.is_some() {
+            fence = match (fence, mark) {
+                (Some(open), Some(mark)) if open == mark => None,
+                (None, mark) => mark,
+                (open, _) => open,
+            };
+            open = false;
+            continue;
+        }
+        let across = |line: &str| {
+            line.len() > 2 && ['-', '=', '*', '_'].iter().any(|mark| line.trim_matches(*mark).is_empty())
+        };
+        let underlined = !open
+            && item(trimmed).is_none()
+            && lines.peek().is_some_and(|(_, next)| !trimmed.is_empty() && across(next.trim()));
+        if let Some(title) = trimmed.strip_prefix('#').or_else(|| underlined.then_some(trimmed)) {
             heading = title.trim_start_matches('#').trim().to_owned();
             open = false;
-        } else if trimmed.is_empty() {
+        } else if trimmed.is_empty()
+            || trimmed.starts_with('|')
+            || across(trimmed)
+            || (!open && is_code(line))
+        {
             open = false;
         } else if let Some(text) = item(trimmed) {
             rules.push(Rule { line: at + 1, heading: heading.clone(), text: text.to_owned() });
@@ -117,7 +140,13 @@ fn rules(text: &str) -> Vec<Rule> {
             open = true;
         }
     }
+    rules.retain(|rule| rule.text.split_whitespace().nth(1).is_some());
     rules
+}
+
+/// A line that Markdown sets as code: it begins far in, and is no item of a list.
+fn is_code(line: &str) -> bool {
+    (line.starts_with("    ") || line.starts_with('\t')) && item(line.trim()).is_none()
 }
 
 /// The text of a list's item.
@@ -173,8 +202,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_and_paragraphs_are_rules_under_their_heading() {
-        let text = "# Sales\n\nRevenue is net.\nAlways.\n\n- Use total_amt\n  of bills\n2) Limit to a year\n\n## Stock\n* x\n";
+    fn items_and_sentences_alone_are_rules_under_their_heading() {
+        let text = "# Sales\n\nRevenue is net.\nAlways.\n\n- Use total_amt\n  of bills\n2) Limit to a year\n\n## Stock\n* x\n* Count x\n\nPrices\n------\n\nPrices are net.\n\n\
+            ```sql\n- SELECT it FROM t\n\nA line of code.\n```\n\n    indented code here\n\n| a | b |\n|---|---|\n| c d | e |\n\nAlone\n\n---\n";
         let got = rules(text);
         let rule =
             |line, heading: &str, text: &str| Rule { line, heading: heading.into(), text: text.into() };
@@ -184,7 +214,8 @@ mod tests {
                 rule(3, "Sales", "Revenue is net. Always."),
                 rule(6, "Sales", "Use total_amt of bills"),
                 rule(8, "Sales", "Limit to a year"),
-                rule(11, "Stock", "x"),
+                rule(12, "Stock", "Count x"),
+                rule(17, "Prices", "Prices are net."),
             ]
         );
         assert_eq!(got[2].lesson().kind, LessonKind::PerfGuard);

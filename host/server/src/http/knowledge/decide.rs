@@ -162,7 +162,6 @@ async fn carry_out(
     (verb, hash, why): (Verb, ContentHash, &str),
     content: Option<&Value>,
 ) -> Result<Json<Done>, Problem> {
-    may(caller, kind, verb)?;
     let (domain, item) = found(service, caller, kind, id).await?;
     may_to(caller, &item)?;
     let action = match (verb, content) {
@@ -191,9 +190,10 @@ async fn carry_out(
 pub async fn author(
     State(service): State<Service>,
     caller: Caller,
-    Body(new): Body<NewExample>,
+    new: Result<Body<NewExample>, Problem>,
 ) -> Result<(StatusCode, Json<Done>), Problem> {
     caller.may(Scope::AuthorExamples)?;
+    let Body(new) = new?;
     let domain = reach::domain(&service.host, &caller, new.domain.as_ref())?;
     let NewExample { question, sql, scope, why, .. } = new;
     let why = if why.is_empty() { "a person wrote it" } else { why.as_str() };
@@ -222,11 +222,14 @@ macro_rules! decisions {
                 State(service): State<Service>,
                 caller: Caller,
                 Path((id, verb)): Path<(String, String)>,
-                Body(body): Body<Deciding>,
+                body: Result<Body<Deciding>, Problem>,
             ) -> Result<Json<Done>, Problem> {
                 let Some(verb) = Verb::parse(&verb) else {
                     return Err(super::super::super::problem::not_found().await);
                 };
+                // Who may not decide is told so, whatever the body says.
+                may(&caller, $kind, verb)?;
+                let Body(body) = body?;
                 carry_out(&service, &caller, ($kind, &id), (verb, body.hash, &body.why), None).await
             }
 
@@ -238,8 +241,10 @@ macro_rules! decisions {
                 State(service): State<Service>,
                 caller: Caller,
                 Path(id): Path<String>,
-                Body(body): Body<Editing>,
+                body: Result<Body<Editing>, Problem>,
             ) -> Result<Json<Done>, Problem> {
+                may(&caller, $kind, Verb::Edit)?;
+                let Body(body) = body?;
                 let change = (Verb::Edit, body.hash, body.why.as_str());
                 carry_out(&service, &caller, ($kind, &id), change, Some(&body.content)).await
             }

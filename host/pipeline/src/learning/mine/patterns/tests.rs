@@ -45,6 +45,7 @@ fn signal(question: &str, sql: Option<&str>, outcome: &str) -> Seen {
 fn corrected(question: &str, wrong: &str, right: &str) -> Told {
     Told {
         id: ItemId::now().to_string(),
+        ask: ItemId::now().to_string(),
         question: Some(question.to_owned()),
         sql: Some(wrong.to_owned()),
         corrected_sql: Some(right.to_owned()),
@@ -73,6 +74,26 @@ fn what_is_seen_once_is_no_pattern() {
         "SELECT bills.total FROM x WHERE bills.state = 'CA'",
     );
     assert_eq!(found(&[], &[once]), []);
+}
+
+#[test]
+fn corrections_of_one_ask_are_one_and_what_shares_nothing_is_none() {
+    let told = |right: &str| corrected("Bills", "SELECT bills.total", right);
+    let says = |feedback: &[Told]| -> Vec<String> {
+        found(&[], feedback)
+            .into_iter()
+            .filter(|(kind, _)| *kind == PatternKind::Correction)
+            .map(|(_, says)| says)
+            .collect()
+    };
+    let (one, other) = (told("SELECT bills.net"), told("SELECT bills.net , bills.tax"));
+    let same_ask = Told { ask: one.ask.clone(), ..other.clone() };
+    assert_eq!(says(&[one.clone(), same_ask]), Vec::<String>::new());
+    assert_eq!(
+        says(&[one.clone(), other]),
+        ["2 answers over shop.bills were corrected; what is right reads shop.bills.net each time."]
+    );
+    assert_eq!(says(&[one, told("SELECT bills.tax")]), Vec::<String>::new());
 }
 
 #[test]
