@@ -112,6 +112,9 @@ fn is_statement(text: &str) -> bool {
     !airlock_gate::canonical(text).is_err_and(syntax)
 }
 
+/// Times that the grammar reads a part of one text.
+const READINGS: usize = 1_000;
+
 /// Statements between the words of a text, without backticks. Small letters are SQL where no sentence would have the two
 /// words, capitals wherever the grammar reads on.
 fn unmarked(text: &str) -> Vec<&str> {
@@ -120,7 +123,7 @@ fn unmarked(text: &str) -> Vec<&str> {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '\'');
     let begins = |at: &usize| !text.get(..*at).is_some_and(|before| before.ends_with(word));
     let mut found: Vec<&str> = Vec::new();
-    let mut from = 0;
+    let (mut from, mut left) = (0, READINGS);
     for at in text.char_indices().map(|(at, _)| at).filter(begins) {
         let rest = text.get(at..).unwrap_or_default();
         let rest = rest.split(['"', ';']).next().unwrap_or_default();
@@ -142,11 +145,20 @@ fn unmarked(text: &str) -> Vec<&str> {
         let ends = rest.char_indices().filter(|(_, c)| c.is_whitespace() || *c == '.').map(|(end, _)| end);
         let mut ends: Vec<usize> = ends.chain([rest.len()]).collect();
         ends.reverse();
-        let tries = ends.into_iter().take(80).filter_map(|end| rest.get(..end)).map(str::trim_end);
         let several = |part: &&str| part.split_whitespace().nth(1).is_some();
-        if let Some(part) = tries.filter(several).find(|part| is_statement(part)) {
-            from = at + part.len();
-            found.push(part);
+        let parts = ends.into_iter().filter_map(|end| rest.get(..end)).map(str::trim_end).filter(several);
+        for part in parts {
+            // What is not read to its end is refused rather than believed.
+            if left == 0 {
+                found.push(rest);
+                return found;
+            }
+            left -= 1;
+            if is_statement(part) {
+                from = at + part.len();
+                found.push(part);
+                break;
+            }
         }
     }
     found

@@ -110,11 +110,11 @@ async fn compare(
         [("golden.jsonl", [Kind::Golden, Kind::Example].as_slice()), ("lessons.toml", &[Kind::Lesson])]
     {
         let now = disk.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        let mut asked: BTreeSet<String> = now.iter().flat_map(|text| questions(text)).collect();
+        let mut asked = Asked::of(now.as_deref().unwrap_or_default());
         let mut lines = String::new();
         for kind in kind {
             for item in active(store, name, *kind).await? {
-                if question(&item.content).is_none_or(|question| asked.insert(question)) {
+                if asked.is_new(&item.content) {
                     lines.push_str(&entry(&item));
                 }
             }
@@ -171,16 +171,21 @@ async fn active(store: &Store, name: &DomainName, kind: Kind) -> anyhow::Result<
 }
 
 /// The questions that a pack's golden cases ask.
-fn questions(golden: &str) -> impl Iterator<Item = String> {
-    let lines = golden.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    lines.filter_map(|case| Some(plain(case.get("question")?.as_str()?)))
-}
+struct Asked(BTreeSet<String>);
 
-fn question(content: &Content) -> Option<String> {
-    match content {
-        Content::Example(example) => Some(plain(&example.question)),
-        Content::Golden(golden) => Some(plain(&golden.question)),
-        Content::Lesson(_) => None,
+impl Asked {
+    fn of(golden: &str) -> Self {
+        let lines = golden.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        Self(lines.filter_map(|case| Some(plain(case.get("question")?.as_str()?))).collect())
+    }
+
+    /// Whether an item asks nothing that is asked already; from now on it is.
+    fn is_new(&mut self, content: &Content) -> bool {
+        match content {
+            Content::Example(example) => self.0.insert(plain(&example.question)),
+            Content::Golden(golden) => self.0.insert(plain(&golden.question)),
+            Content::Lesson(_) => true,
+        }
     }
 }
 
@@ -232,6 +237,25 @@ fn entry(item: &Curation) -> String {
                 out.push_str(&format!("tags = {}\n", toml::Value::from(lesson.tags.clone())));
             }
             out
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_knowledge::store::ExampleContent;
+
+    use super::*;
+
+    #[test]
+    fn a_question_stands_among_the_golden_cases_once() {
+        let mut asked = Asked::of(r#"{"id": "a", "question": "How many bills?", "sql": "SELECT 1"}"#);
+        for (question, want) in
+            [("how  many BILLS?", false), ("How many shops?", true), ("How many shops?", false)]
+        {
+            let (question, sql) = (question.to_owned(), "SELECT 2".to_owned());
+            let content: Content = ExampleContent { question, sql, scope: Vec::new() }.into();
+            assert_eq!(asked.is_new(&content), want, "{content:?}");
         }
     }
 }
