@@ -363,7 +363,16 @@ struct Meaning {
 /// One rule for what several words may mean: the words that were seen most, and of those the longest.
 fn mapped(seen: BTreeMap<(String, Meaning), Vec<String>>, kind: PatternKind) -> Vec<Pattern> {
     let mut best: BTreeMap<Meaning, (String, Vec<String>)> = BTreeMap::new();
+    let told = |word: &str, sql: &str, ids| {
+        pattern(kind, ids, format!("Here `{word}` means `{sql}`."), LessonKind::SchemaMap, word)
+    };
+    // A word of grammar or of time is given no meaning.
+    let fits =
+        |word: &str, sql: &str| told(word, sql, Vec::new()).content.is_some_and(|it| it.check().is_ok());
     for ((word, meaning), ids) in seen.into_iter().filter(|(_, ids)| ids.len() >= CORRECTED) {
+        if !fits(&word, &meaning.sql) {
+            continue;
+        }
         let better =
             best.get(&meaning).is_none_or(|(known, of)| (ids.len(), word.len()) > (of.len(), known.len()));
         if better {
@@ -372,8 +381,7 @@ fn mapped(seen: BTreeMap<(String, Meaning), Vec<String>>, kind: PatternKind) -> 
     }
     best.into_iter()
         .map(|(Meaning { sql, column }, (word, ids))| {
-            let says = format!("Here `{word}` means `{sql}`.");
-            let found = pattern(kind, ids, says, LessonKind::SchemaMap, &word);
+            let found = told(&word, &sql, ids);
             let adds = match kind {
                 PatternKind::BusinessTerm => Addition::Term { word, table: column.table, filter: sql },
                 _ => Addition::Synonym { column, word },

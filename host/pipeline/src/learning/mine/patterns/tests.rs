@@ -97,6 +97,19 @@ fn corrections_of_one_ask_are_one_and_what_shares_nothing_is_none() {
 }
 
 #[test]
+fn a_word_of_grammar_is_given_no_meaning() {
+    let told = |word: &str| {
+        let of = |n: u8| format!("{word} of {n}");
+        let wrong = "SELECT bills.total";
+        let right = "SELECT bills.total FROM x WHERE bills.state = 'CA'";
+        found(&[], &[corrected(&of(1), wrong, right), corrected(&of(2), wrong, right)])
+    };
+    let term = (PatternKind::BusinessTerm, "Here `californian` means `bills.state = 'CA'`.".to_owned());
+    assert!(told("californian").contains(&term), "{:?}", told("californian"));
+    assert!(told("cheapest").iter().all(|(kind, _)| *kind != PatternKind::BusinessTerm));
+}
+
+#[test]
 fn what_is_seen_often_is() {
     let join = "SELECT bills.total FROM shop.bills JOIN shop.staff ON bills.cashier = staff.id";
     let asks: Vec<Seen> = (0..3).map(|_| signal("Who sold?", Some(join), "answered")).collect();
