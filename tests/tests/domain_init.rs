@@ -361,6 +361,97 @@ async fn values_follow(place: &Place, pack: &Path) {
     assert!(found.contains("public.books.title has the value 'Xylophones'"), "{found}");
 }
 
+/// Values of people under another name, rows behind a policy, and a name with something in it that nobody sees.
+const BY_ANOTHER_NAME: &str = r#"
+CREATE SCHEMA sales;
+CREATE TABLE sales.customer (customer_id integer PRIMARY KEY, full_name text, city text);
+INSERT INTO sales.customer SELECT n, 'Person ' || n, 'Town ' || n FROM generate_series(1, 9) n;
+CREATE VIEW sales.v_buyers AS SELECT customer_id, full_name AS label, city AS town FROM sales.customer;
+CREATE TABLE sales.pt (id integer, lbl text) PARTITION BY RANGE (id);
+CREATE TABLE sales.pt_1 PARTITION OF sales.pt FOR VALUES FROM (1) TO (100);
+INSERT INTO sales.pt SELECT n, 'Lot ' || n FROM generate_series(1, 9) n;
+ALTER TABLE sales.pt_1 ENABLE ROW LEVEL SECURITY;
+CREATE TABLE sales.rls_tab (id integer PRIMARY KEY, label text);
+INSERT INTO sales.rls_tab SELECT n, 'Sign ' || n FROM generate_series(1, 10) n;
+ALTER TABLE sales.rls_tab ENABLE ROW LEVEL SECURITY;
+CREATE SCHEMA "H~R";
+CREATE TABLE "H~R"."hid~den" (id integer PRIMARY KEY);
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_name_shows_nothing_more() {
+    let place = Place::new().await;
+    place.database("market", &[&BY_ANOTHER_NAME.replace('~', "\u{200b}")]).await;
+    let url = place.url("market", "boss", PASSWORD);
+    let output = place.init("market", &url, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let pack = place.pack("market");
+    let configuration = |sources: &str| {
+        let text = format!(
+            "{sources}\n[domains]\ndir = {:?}\n[plugins]\ndir = {:?}\n[server]\ndata = {:?}\n[store]\noff = true\n",
+            place.folder.path().join("domains"),
+            components(),
+            place.folder.path().join("data"),
+        );
+        std::fs::write(place.folder.path().join("airlock.toml"), text).unwrap();
+    };
+    configuration("");
+
+    // What a person reads before it is run shows every character of it, and is what is run.
+    let shown = place.run(&["setup", "--print", "--domain", "market", "--admin-url", &url]);
+    let shown =
+        [&shown.stdout, &shown.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+    assert!(shown.contains(r#"U&"H\+00200BR""#) && !shown.contains('\u{200b}'), "{shown}");
+    let setup = place.run(&["setup", "--json", "--domain", "market", "--admin-url", &url]);
+    assert_eq!(setup.status.code(), Some(0), "{}", String::from_utf8_lossy(&setup.stderr));
+    let reader = said(&setup)["url"].as_str().unwrap().to_owned();
+    configuration(&format!("[sources.market]\nurl = {}", toml::Value::from(reader)));
+
+    // Nothing of it is indexed, and what is told of it shows what is hidden in a name.
+    set(
+        &pack,
+        "values = [\n",
+        "values = [\n\"sales.v_buyers.label\", \"sales.v_buyers.town\", \"sales.pt.lbl\", \"nowhere.lbl\",\n",
+    );
+    let check = place.run(&["domain", "check", pack.to_str().unwrap()]);
+    assert_eq!(check.status.code(), Some(1));
+    let told =
+        [&check.stdout, &check.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+    for want in [
+        "`sales.v_buyers.label`, whose class is personal, as that of a column that it shows",
+        "`sales.pt.lbl`, whose table has row security, or shows rows of one that has",
+    ] {
+        assert!(told.contains(want), "{want}: {told}");
+    }
+    assert!(!told.contains("v_buyers.town") && !told.contains('\u{200b}'), "{told}");
+    set(&pack, "\"sales.v_buyers.label\", \"sales.v_buyers.town\", \"sales.pt.lbl\", \"nowhere.lbl\",\n", "");
+    set(&pack, "rows_to_model = \"none\"", "rows_to_model = \"head\"");
+    for (sql, rows, seen) in [
+        ("SELECT town FROM sales.v_buyers ORDER BY 1", "Town 3", true),
+        ("SELECT label FROM sales.v_buyers ORDER BY 1", "Person 3", false),
+        ("SELECT lbl FROM sales.pt ORDER BY 1", "Lot 3", false),
+        ("SELECT count(label) AS labels FROM sales.rls_tab", "Sign 3", false),
+    ] {
+        let model = ScriptedModel::start(move |_| Said::Text(sql.to_owned())).await;
+        let output = under_test()
+            .args(["ask", "--json", "Which of them are there?"])
+            .env("AIRLOCK_CONFIG", place.folder.path().join("airlock.toml"))
+            .envs([("AIRLOCK_MODEL_URL", model.url.as_str()), ("AIRLOCK_MODEL", "scripted")])
+            .output()
+            .unwrap();
+        let answer = said(&output);
+        assert_eq!(answer["outcome"], "answered", "{sql}: {answer}");
+        let prompts = model.prompts();
+        assert_eq!(prompts.iter().any(|prompt| prompt.contains(rows)), seen, "{sql}: {prompts:?}");
+        // Nobody was shown a row, which is not that there is none.
+        let unseen = "no row of rls_tab is visible to this reader.";
+        let sentence = answer["answer"].as_str().unwrap();
+        assert_eq!(sentence.contains(unseen), sql.contains("rls_tab"), "{sentence}");
+        assert!(!sentence.contains("no rows at all"), "{sentence}");
+    }
+    place.postgres.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn what_cannot_become_a_pack_is_told_and_leaves_nothing() {
     let place = Place::new().await;

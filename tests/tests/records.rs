@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+use std::sync::OnceLock;
+
 use airlock_setup::PrivatePostgres;
-use airlock_tests::{Airlock, Host, NOW, ScriptedModel, components, end_connections, eventually};
+use airlock_tests::{Airlock, Host, NOW, Said, ScriptedModel, components, end_connections, eventually};
 use airlock_types::ContentHash;
 use serde_json::{Value, json};
 use tokio_postgres::Client;
@@ -247,6 +249,81 @@ async fn what_is_asked_with_an_identity_is_logged_without_literals_and_neither_r
     })
     .await;
     assert!(!by.iter().any(|by| by.contains(&id(&named))), "{by:?}");
+}
+
+/// A value of a person is found by nobody but the asker's own SQL: its spelling is not looked up, an ask that touches such a
+/// column is not distilled, and what does leave for a model after an answer is written down by the id of its ask.
+#[tokio::test]
+async fn what_is_personal_is_told_to_no_model_and_what_leaves_after_an_answer_is_written_down() {
+    static STORED: OnceLock<String> = OnceLock::new();
+    const HOME: &str = "Where does that customer of ours live who bought so much on credit?";
+    const AGAIN: &str = "Which town is the customer from whom we know by name alone?";
+    let misspelt =
+        || format!("SELECT city FROM customers WHERE cust_name = '{}'", STORED.get().unwrap().to_uppercase());
+    let model = ScriptedModel::start(move |prompt| match prompt {
+        _ if prompt.contains("You phrase the answer") => "As it is.".into(),
+        _ if prompt.contains("then ran:") => "NOTHING".into(),
+        _ if prompt.contains(HOME) => Said::Text(misspelt()),
+        _ if prompt.contains(AGAIN) && prompt.contains("no_such_column") => {
+            Said::Text(format!("SELECT city FROM customers WHERE cust_name = '{}'", STORED.get().unwrap()))
+        }
+        _ if prompt.contains(AGAIN) => {
+            "SELECT no_such_column FROM customers WHERE cust_name = 'A Name of Nobody at all'".into()
+        }
+        _ if prompt.contains(HARD) && prompt.contains("no_such_column") => WRITTEN.into(),
+        _ if prompt.contains(HARD) => {
+            "SELECT bill_no, no_such_column FROM bills WHERE status <> 'CANCELLED' ORDER BY bill_no LIMIT 3"
+                .into()
+        }
+        _ => "I do not know this question.".into(),
+    })
+    .await;
+    let airlock = Airlock::with_model(&model).await;
+    let (_postgres, store, source) = databases(&airlock).await;
+    let query =
+        "SELECT cust_name FROM customers WHERE cust_name <> upper(cust_name) ORDER BY cust_id LIMIT 1";
+    STORED.set(source.query_one(query, &[]).await.unwrap().get(0)).unwrap();
+    let stored = STORED.get().unwrap();
+
+    let (_, home) = airlock.ask(HOME).await;
+    assert_eq!((home["outcome"].as_str(), home["row_count"].as_u64()), (Some("answered"), Some(0)), "{home}");
+    assert!(!home.to_string().contains(stored.as_str()), "{home}");
+    assert!(
+        home["answer"].as_str().unwrap().contains("Without the condition on customers.cust_name"),
+        "{home}"
+    );
+    assert!(!model.prompts().iter().any(|prompt| prompt.contains(stored.as_str())), "{:?}", model.prompts());
+
+    // Something failed and then gave rows: of people, so that nothing is distilled.
+    let (_, again) = airlock.ask(AGAIN).await;
+    assert!(again["row_count"].as_u64() >= Some(1) && again["attempts"] == 2, "{again}");
+    let (_, hard) = airlock.ask(HARD).await;
+    assert_eq!(hard["attempts"].as_u64(), Some(2), "{hard}");
+    let query = "SELECT hash, purpose, role, model, characters FROM airlock.sent WHERE ask::text = $1";
+    let row = eventually("what leaves after the answer is logged", async || {
+        store.query_opt(query, &[&id(&hard)]).await.unwrap().ok_or("nothing")
+    })
+    .await;
+    let distilled: Vec<String> = eventually("the model is asked for a lesson", async || {
+        let prompts = model.prompts().into_iter().filter(|prompt| prompt.contains("then ran:"));
+        let prompts: Vec<String> = prompts.collect();
+        if prompts.is_empty() { Err("not yet") } else { Ok(prompts) }
+    })
+    .await;
+    let [prompt] = distilled.as_slice() else { panic!("{distilled:?}") };
+    assert!(prompt.contains("bill_no") && !prompt.contains("customers"), "{prompt}");
+    assert_eq!(row.get::<_, String>("hash"), ContentHash::of(prompt).to_string());
+    assert_eq!(row.get::<_, i64>("characters"), i64::try_from(prompt.chars().count()).unwrap());
+    assert_eq!((row.get::<_, &str>("role"), row.get::<_, &str>("model")), ("fast", "scripted"));
+    // An operator finds it by the ask, and it goes with the ask.
+    let (code, told) = run(&airlock, &["log", "sent", &id(&hard)]);
+    assert_eq!((code, told["hash"].as_str()), (Some(0), Some(row.get("hash"))), "{told}");
+    for (ask, want) in [(&again, 0_i64), (&hard, 1)] {
+        let counted = "SELECT count(*) FROM airlock.sent WHERE ask::text = $1";
+        assert_eq!(store.query_one(counted, &[&id(ask)]).await.unwrap().get::<_, i64>(0), want);
+    }
+    assert_eq!(run(&airlock, &["log", "forget", &id(&hard)]).0, Some(0));
+    assert!(store.query_opt(query, &[&id(&hard)]).await.unwrap().is_none());
 }
 
 async fn store_again(postgres: &PrivatePostgres) -> Client {

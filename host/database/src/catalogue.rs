@@ -3,9 +3,12 @@
 //! System schemas and the schema in which airlock keeps its own tables are never listed. A partition is folded into its
 //! parent when the parent is listed. PostgreSQL 13 to 18.
 
+mod lineage;
 mod names;
 mod objects;
 mod relations;
+
+pub(crate) use relations::shows;
 
 use std::collections::BTreeMap;
 
@@ -66,6 +69,8 @@ const SERVER: &str = "SELECT pg_catalog.current_setting('server_version_num'), p
 const MARK: &str = "\
 SELECT (SELECT pg_catalog.concat_ws(' ', count(*), sum(pg_catalog.hashtext(pg_catalog.concat_ws(' ', oid, xmin)))) FROM pg_catalog.pg_class),
        (SELECT pg_catalog.concat_ws(' ', count(*), sum(pg_catalog.hashtext(pg_catalog.concat_ws(' ', attrelid, attnum, xmin)))) FROM pg_catalog.pg_attribute),
+       (SELECT pg_catalog.concat_ws(' ', count(*), sum(pg_catalog.hashtext(pg_catalog.concat_ws(' ', oid, xmin)))) FROM pg_catalog.pg_rewrite),
+       (SELECT pg_catalog.concat_ws(' ', count(*), sum(pg_catalog.hashtext(pg_catalog.concat_ws(' ', inhrelid, inhparent, xmin)))) FROM pg_catalog.pg_inherits),
        (SELECT pg_catalog.concat_ws(' ', count(*), sum(pg_catalog.hashtext(pg_catalog.concat_ws(' ', oid, xmin)))) FROM pg_catalog.pg_namespace),
        (SELECT pg_catalog.concat_ws(' ', count(*), sum(pg_catalog.hashtext(pg_catalog.concat_ws(' ', oid, xmin)))) FROM pg_catalog.pg_proc),
        (SELECT pg_catalog.concat_ws(' ', count(*), sum(pg_catalog.hashtext(pg_catalog.concat_ws(' ', oid, xmin)))) FROM pg_catalog.pg_type),
@@ -103,6 +108,10 @@ impl Source {
             Step::new(relations::KEYS, &listed),
             Step::new(relations::FOREIGN_KEYS, &listed),
             Step::new(relations::NAMESAKES, &listed),
+            Step::new(lineage::DEFINITIONS, &listed),
+            Step::new(lineage::READ, &listed),
+            Step::new(lineage::COLUMNS, &listed),
+            Step::new(lineage::INHERITANCE, &listed),
             Step::new(names::TYPES, &[]),
             Step::new(names::ENUM_LABELS, &[]),
             Step::new(objects::FUNCTIONS, &[]),
@@ -124,8 +133,10 @@ impl Source {
         }
         let (relations, columns, keys, foreign_keys) = (next(), next(), next(), next());
         let namesakes = next();
+        let (definitions, reads, shown, inheritance) = (next(), next(), next(), next());
         let types = names::Types::read(&next(), &next())?;
         catalogue.relations = relations::read(&relations, &columns, &keys, &foreign_keys, &types)?;
+        lineage::read(&mut catalogue, &definitions, &reads, &shown, &inheritance, &types)?;
         catalogue.functions = objects::functions(&next())?;
         catalogue.operators = objects::operators(&next())?;
         catalogue.casts = objects::casts(&next())?;

@@ -1,10 +1,11 @@
 //! Values of columns that a domain opened: for the value index and for samples shown to a model.
 //!
-//! Fixed SQL with quoted names. A relation with row security, or one that reads such a relation, is never asked: what it
-//! shows depends on who asks.
+//! Fixed SQL with quoted names. A relation with row security, or one that shows rows of such a relation, is never asked: what
+//! it shows depends on who asks.
 
 use airlock_types::ColumnRef;
 
+use crate::catalogue::shows;
 use crate::error::DatabaseError;
 use crate::exchange::Begin;
 use crate::settings::identifier;
@@ -24,21 +25,20 @@ pub const SAMPLE_LENGTH: u32 = 40;
 const SAMPLED_ROWS: u32 = 1_000;
 
 /// One row when the relation exists and may be read: whether row security stands before any row it shows.
-const GUARDED: &str = "\
-WITH RECURSIVE reads AS (
+const GUARDED: &str = concat!(
+    "WITH RECURSIVE reads AS (
   SELECT c.oid
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
    WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
      AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'airlock')
    UNION
-  SELECT d.refobjid
-    FROM reads r
-    JOIN pg_catalog.pg_rewrite w ON w.ev_class = r.oid
-    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
-                               AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass)
+  SELECT s.shown FROM reads r JOIN ",
+    shows!(),
+    " s ON s.relation = r.oid)
 SELECT pg_catalog.bool_or(c.relrowsecurity)
   FROM reads r JOIN pg_catalog.pg_class c ON c.oid = r.oid
-HAVING count(*) > 0";
+HAVING count(*) > 0"
+);
 
 impl Source {
     /// The distinct values of a column, in the order of their bytes, at most `limit` of them; longer ones are left out.

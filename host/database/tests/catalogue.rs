@@ -7,10 +7,10 @@ mod support;
 use std::sync::Arc;
 
 use airlock_database::catalogue::fingerprint;
-use airlock_database::{RunOptions, Scope, Source, SourceConfig};
+use airlock_database::{DatabaseError, RunOptions, Scope, Source, SourceConfig};
 use airlock_gate::{Gate, Policy};
 use airlock_types::catalogue::{RelationKind, TypeFamily, TypeKind};
-use airlock_types::{Catalogue, TableRef};
+use airlock_types::{Catalogue, ColumnRef, TableRef};
 use support::Postgres;
 
 const SCHEMA: &str = r#"
@@ -364,5 +364,90 @@ async fn operators_of_vetted_extensions_mean_what_they_mean_to_others() {
     for sql in ["SELECT * FROM unlisted", "SELECT * FROM public.unlisted", "SELECT upper(email) FROM people"]
     {
         assert!(gate.check(sql).is_err(), "{sql}");
+    }
+}
+
+/// Views under other names, over what is not listed, and tables that have each other's rows.
+const SHOWN: &str = r#"
+CREATE ROLE reader LOGIN; CREATE SCHEMA sales; CREATE SCHEMA back; GRANT USAGE ON SCHEMA sales, back TO reader;
+CREATE TABLE sales.customer(customer_id int PRIMARY KEY, full_name text, city text, email text);
+CREATE TABLE back.people(pid int, phone text);
+CREATE VIEW sales.v_buyers AS SELECT customer_id, full_name AS label, city AS town FROM sales.customer WHERE email IS NOT NULL;
+CREATE MATERIALIZED VIEW sales.m_buyers AS SELECT b.label AS who, lower(p.phone) || b.town AS how FROM sales.v_buyers b JOIN back.people p ON p.pid = b.customer_id;
+CREATE VIEW sales.v_doc AS SELECT to_jsonb(c) AS doc, (SELECT max(city) FROM sales.customer) AS some FROM sales.customer c;
+CREATE TABLE sales.parent(lbl text); CREATE TABLE sales.child() INHERITS (sales.parent);
+CREATE TABLE sales.pt(id int, lbl text) PARTITION BY RANGE (id);
+CREATE TABLE sales.pt_1 PARTITION OF sales.pt FOR VALUES FROM (1) TO (10);
+CREATE VIEW sales.over_pt AS SELECT lbl FROM sales.pt;
+GRANT SELECT ON ALL TABLES IN SCHEMA sales TO reader; REVOKE SELECT ON sales.customer FROM reader;
+GRANT SELECT (customer_id, city) ON sales.customer TO reader;
+"#;
+
+#[tokio::test]
+async fn a_catalogue_says_what_a_column_shows() {
+    let server = Postgres::start();
+    server.psql(SHOWN);
+    let scope = Scope::schemas(["sales"]);
+    let sales = catalogue(&server, &scope).await;
+    let of = |column: &str| {
+        let shown = sales.shows.iter().find(|shown| shown.column.to_string() == column);
+        shown.map(|shown| shown.of.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let everything =
+        ["customer_id", "full_name", "city", "email"].map(|name| format!("sales.customer.{name}"));
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    for (column, want) in [
+        ("sales.v_buyers.label", vec!["sales.customer.full_name"]),
+        ("sales.v_buyers.town", vec!["sales.customer.city"]),
+        ("sales.m_buyers.who", vec!["sales.v_buyers.label"]),
+        ("sales.m_buyers.how", vec!["back.people.phone", "sales.v_buyers.town"]),
+        ("sales.over_pt.lbl", vec!["sales.pt.lbl"]),
+        ("sales.parent.lbl", vec!["sales.child.lbl"]),
+        ("sales.child.lbl", vec!["sales.parent.lbl"]),
+        ("sales.customer.city", vec![]),
+    ] {
+        assert_eq!(of(column), want, "{column}");
+    }
+    for column in ["sales.v_doc.doc", "sales.v_doc.some"] {
+        assert_eq!(sorted(of(column)), sorted(everything.to_vec()), "{column}");
+    }
+    let behind: Vec<String> = sales
+        .behind
+        .iter()
+        .flat_map(|relation| {
+            relation.columns.iter().map(|column| relation.column_ref(&column.name).to_string())
+        })
+        .collect();
+    assert_eq!(
+        sorted(behind),
+        ["back.people.phone", "back.people.pid", "sales.customer.email", "sales.customer.full_name"]
+    );
+
+    // What is in a view changes what is known of it, and is noticed.
+    let source = Source::connect(SourceConfig::new(server.url("reader"))).await.unwrap();
+    let mark = source.catalogue_mark().await.unwrap();
+    server.psql("CREATE OR REPLACE VIEW sales.v_buyers AS SELECT customer_id, city AS label, full_name AS town FROM sales.customer");
+    assert_ne!(source.catalogue_mark().await.unwrap(), mark);
+    let changed = catalogue(&server, &scope).await;
+    assert_ne!(fingerprint(&changed), fingerprint(&sales));
+
+    // Of a parent's policies alone PostgreSQL asks where the parent is read; what it shows has row security all the same.
+    server.psql(
+        "ALTER TABLE sales.pt_1 ENABLE ROW LEVEL SECURITY; ALTER TABLE sales.child ENABLE ROW LEVEL SECURITY",
+    );
+    let sales = catalogue(&server, &scope).await;
+    let hides: Vec<&str> = sales
+        .iter()
+        .filter(|relation| relation.row_security)
+        .map(|relation| relation.table.name.as_str())
+        .collect();
+    assert_eq!(hides, ["child", "over_pt", "parent", "pt"]);
+    for table in ["pt", "parent", "over_pt"] {
+        let column = ColumnRef { table: TableRef::new("sales", table), column: "lbl".to_owned() };
+        let values = source.distinct_values(&column, 10).await;
+        assert!(matches!(values, Err(DatabaseError::RowSecurity(_))), "{table}: {values:?}");
     }
 }

@@ -6,6 +6,7 @@ use airlock_types::Catalogue;
 
 use crate::approved::Approved;
 use crate::edits;
+use crate::lineage::{self, Shown};
 use crate::outline::{self, Node};
 use crate::parse;
 use crate::policy::{Limits, Policy};
@@ -103,6 +104,18 @@ pub fn outline(text: &str) -> Result<Vec<Node>, Rejection> {
     read(text, |text, scan| {
         let tree = parse::tree(text, scan)?;
         Ok(outline::of(parse::single_query(&tree)?, text, scan))
+    })
+}
+
+/// What each output column of a text is made from. Works on any single query the grammar reads, allowed or not: the
+/// definition of a view, as PostgreSQL prints it.
+///
+/// # Errors
+/// [`Rejection`] when the grammar cannot read the text, or when it is too large.
+pub fn lineage(text: &str) -> Result<Vec<Shown>, Rejection> {
+    read(text, |text, scan| {
+        let tree = parse::tree(text, scan)?;
+        Ok(lineage::of(parse::single_query(&tree)?))
     })
 }
 

@@ -412,8 +412,7 @@ fn indexed_values(
     for view in views.iter().filter(|view| view.in_use) {
         for column in view.columns.iter().filter(|column| !column.enum_labels.is_empty()) {
             let reference = ColumnRef { table: view.table.clone(), column: column.name.clone() };
-            if exposure.may_index_labels(&reference) && !indexed.iter().any(|(known, _)| *known == reference)
-            {
+            if exposure.may_tell(&reference) && !indexed.iter().any(|(known, _)| *known == reference) {
                 indexed.push((reference, column.enum_labels.clone()));
             }
         }

@@ -25,6 +25,7 @@ use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::context::{Block, PREAMBLE, characters, unmarked};
 use crate::fault::Fault;
 use crate::host::Host;
+use crate::journal::Beside;
 use crate::progress::{Progress, Reporter};
 use crate::timeline::Recorder;
 
@@ -168,6 +169,8 @@ pub(crate) struct Desk<'a> {
     pub entities: Entities,
     /// Whether somebody waits for the answer; otherwise it is a trial, which leaves no trace in the host.
     pub live: bool,
+    /// Who writes down what leaves beside an ask that somebody waits for.
+    pub beside: Option<Beside>,
     /// What the data source is told about who asks.
     pub identity: Option<Identity>,
     /// The blocks a request may refer to.
@@ -310,7 +313,7 @@ fn endless(stage: Stage, component: &Component) -> CallError {
 }
 
 /// The account of a whole request: rows, failures and the question stand in it beside the blocks.
-fn sent(call: &Call) -> ContextUse {
+pub(crate) fn sent(call: &Call) -> ContextUse {
     let text = format!("{}\n\n{}", call.system, call.prompt);
     ContextUse {
         kind: "request".to_owned(),

@@ -305,6 +305,7 @@ impl Host {
         let follows = prior.as_ref().map(Prior::from);
         let mut ask = Ask::new(request, domain, clock.clone(), prior, desk);
         ask.desk.books = self.bookkeeper(asker, ask.id);
+        ask.desk.beside = Some(self.beside(ask.id, domain.name()));
         // Whatever is logged on the way says of which ask.
         let span = tracing::error_span!("ask", ask = %ask.id);
         let mut finished = ask.run().instrument(span).await;
@@ -414,6 +415,7 @@ impl Host {
             models: Arc::clone(&self.models),
             entities: Entities::default(),
             live: true,
+            beside: None,
             identity: None,
             blocks: Vec::new(),
             sent: Vec::new(),
@@ -447,10 +449,14 @@ impl Host {
         domain: &Domain,
         asker: &Asker,
     ) -> Result<Option<Turn>, AskError> {
-        match request.follow_up_of {
-            Some(id) => self.conversations.turn(id, domain.name(), asker).await.map(Some),
-            None => Ok(None),
+        let Some(id) = request.follow_up_of else { return Ok(None) };
+        let mut turn = self.conversations.turn(id, domain.name(), asker).await?;
+        // The sentence quotes rows, and stages that are handed it may ask a model.
+        let approved = turn.sql.as_deref().and_then(|sql| domain.gate().check(sql).ok());
+        if !approved.is_some_and(|approved| domain.rows_may_reach_model(&approved)) {
+            turn.answer = None;
         }
+        Ok(Some(turn))
     }
 }
 

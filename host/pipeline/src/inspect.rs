@@ -47,8 +47,8 @@ pub(crate) struct Looked {
     /// A value that is not there, or what there is without a condition.
     pub(crate) finding: Option<ProbeFinding>,
     /// The rest, for the answerer: `empty:held` and `empty:missing` (COLUMN, a tab, VALUE), `empty:values`
-    /// (COLUMN and a few values that it has, with tabs between), `empty:rows` and `empty:no-rows` (a
-    /// table), `empty:null` (a comparison), `empty:among` (how many NULLs NOT IN is compared with), `empty:none` (LIMIT 0),
+    /// (COLUMN and a few values that it has, with tabs between), `empty:rows`, `empty:no-rows` and
+    /// `empty:none-visible` (a table), `empty:null` (a comparison), `empty:among` (how many NULLs NOT IN is compared with), `empty:none` (LIMIT 0),
     /// `empty:without` (HAVING or OFFSET, a tab, the rows without it), `empty:beside` (one that was not looked at),
     /// `empty:unchecked` (a reason).
     pub(crate) notes: Vec<Attribute>,
@@ -264,7 +264,14 @@ async fn tables(ask: &Ask<'_>, approved: &Approved, looked: &mut Looked) -> Resu
             _ => None,
         });
         if let Some(has_rows) = has_rows {
-            looked.note(if has_rows { "rows" } else { "no-rows" }, table.name.clone());
+            // What a policy hides is not what is not there.
+            let hides = ask.domain.hides_rows(table);
+            let told = match has_rows {
+                true => "rows",
+                false if hides => "none-visible",
+                false => "no-rows",
+            };
+            looked.note(told, table.name.clone());
         }
     }
     Ok(())
@@ -298,7 +305,7 @@ fn widened<'a>(
     let mut why = None;
     let mut best: Option<(u8, &ComparedLiteral, String)> = None;
     for literal in literals {
-        if !ask.domain.may_look_up(&literal.column) {
+        if !ask.domain.may_leave_out(&literal.column) {
             why = why.or(Some("withheld"));
             continue;
         }

@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use airlock_knowledge::store::{AskRow, Log, LogLine, Signal, SignalTool, StoreError};
-use airlock_models::Role;
-use airlock_types::{Answer, AskRequest, Clock};
+use airlock_knowledge::store::{AskRow, Log, LogLine, Sent, Signal, SignalTool, StoreError};
+use airlock_models::{Call, Models, Role};
+use airlock_types::{Answer, AskId, AskRequest, Clock, DomainName};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::account::{Bookkeeper, Prior};
 use crate::asker::Asker;
 use crate::domain::Domain;
+use crate::drive::sent;
 use crate::fault::Finished;
 use crate::host::Host;
 use crate::learning::took_part;
@@ -47,11 +48,38 @@ impl Default for JournalOptions {
 }
 
 /// The log of a host's finished asks.
+#[derive(Clone)]
 pub struct Journal {
     options: JournalOptions,
     log: Log,
     work: mpsc::Sender<Work>,
     state: Arc<State>,
+}
+
+/// Writes down what leaves for a model because of an ask and is not in its record: what is learned from it after its answer
+/// has gone, and what a component asks that runs beside the one in service.
+#[derive(Clone)]
+pub(crate) struct Beside {
+    journal: Option<Journal>,
+    ask: AskId,
+    domain: DomainName,
+}
+
+impl Beside {
+    /// A request is about to leave.
+    pub(crate) fn leaves(&self, purpose: &str, models: &Models, call: &Call) {
+        let Some(journal) = self.journal.as_ref().filter(|journal| journal.options.asks) else { return };
+        let request = sent(call);
+        journal.add(LogLine::sent(&Sent {
+            domain: &self.domain,
+            ask: self.ask,
+            purpose,
+            role: call.role.as_str(),
+            model: models.model(call.role).unwrap_or_default(),
+            hash: request.hash,
+            characters: request.characters,
+        }));
+    }
 }
 
 /// How logging goes.
@@ -279,13 +307,18 @@ impl Host {
 
     /// Who writes down what happens in an ask. What is asked with an identity is not recorded: replies may hold what row
     /// policies keep from others.
-    pub(crate) fn bookkeeper(&self, asker: &Asker, ask: airlock_types::AskId) -> Bookkeeper {
+    pub(crate) fn bookkeeper(&self, asker: &Asker, ask: AskId) -> Bookkeeper {
         match &self.journal {
             Some(journal) if journal.options.asks && journal.options.record && asker.identity.is_none() => {
                 Bookkeeper::of(ask)
             }
             _ => Bookkeeper::counting(),
         }
+    }
+
+    /// Who writes down what leaves beside an ask, or after it.
+    pub(crate) fn beside(&self, ask: AskId, domain: &DomainName) -> Beside {
+        Beside { journal: self.journal.clone(), ask, domain: domain.clone() }
     }
 
     /// Hands a finished ask to the journal and returns at once.

@@ -52,7 +52,7 @@ mod values;
 pub use ask::ATTEMPTS;
 pub use asker::{Asker, Surface};
 pub use checks::{Checked, KeyRole};
-pub use domain::{Domain, DomainError};
+pub use domain::{Domain, DomainError, Guarded};
 pub use drift::DomainDrift;
 pub use embedding::{Embedding, EmbeddingError};
 pub use fault::{Fault, Finished};

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::context::Block;
 use crate::drive::{Desk, Step, Work, call_of, not_available, outcome_of};
+use crate::journal::Beside;
 use crate::quarantine::Served;
 use crate::swap::Witness;
 
@@ -204,6 +205,7 @@ impl Desk<'_> {
             services: Arc::clone(&self.services),
             blocks: self.blocks.clone(),
             known: exchanges,
+            beside: self.beside.clone(),
         };
         let (shadows, served) = (Arc::clone(shadows), format!("{done:?}"));
         tokio::spawn(async move {
@@ -224,6 +226,7 @@ struct Trial<W> {
     blocks: Vec<Block>,
     /// What the component in service asked, and was told.
     known: Vec<Exchange>,
+    beside: Option<Beside>,
 }
 
 impl<W: Work> Trial<W> {
@@ -250,6 +253,9 @@ impl<W: Work> Trial<W> {
                 None => match call_of(candidate, &request, &self.blocks, &mut budget) {
                     Err(refusal) => ModelOutcome::Failed(refusal),
                     Ok(call) => {
+                        if let Some(beside) = &self.beside {
+                            beside.leaves(&request.purpose, &self.models, &call);
+                        }
                         let reply = self.models.ask(&call).await.map_err(|error| error.to_string())?;
                         budget.spent(reply.tokens, reply.cost);
                         outcome_of(reply)

@@ -296,11 +296,11 @@ pub(crate) fn suspects<'a>(ask: &Ask<'_>, approved: &'a Approved) -> Vec<&'a Com
     ranked.into_iter().take(SUSPECTS).map(|(_, literal)| literal).collect()
 }
 
-/// The literals that are compared with columns of texts which may be looked into.
+/// The literals that are compared with columns of texts whose values may be told.
 fn texts<'a>(ask: &Ask<'_>, facts: &'a Facts) -> impl Iterator<Item = &'a ComparedLiteral> {
     facts.literals.iter().filter(|literal| {
         column(ask, literal).is_some_and(|column| column.family == TypeFamily::Text)
-            && ask.domain.may_look_up(&literal.column)
+            && ask.domain.may_tell(&literal.column)
     })
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use airlock_types::text::{Place, visible};
 use airlock_types::{Answer, Outcome};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -69,7 +70,8 @@ fn for_programs() -> bool {
 
 /// One line on stderr. Nobody may be reading, and that changes nothing of what is done.
 fn aside(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let text = text.to_string();
+    let _ = writeln!(io::stderr().lock(), "{}", visible(&text, Place::Prose));
 }
 
 /// An error with its causes, on stderr.
@@ -122,8 +124,8 @@ pub fn done(what: &str, took: Duration) {
 
 /// A question to a person at this terminal, and nothing after it.
 pub fn prompt(text: impl Display) {
-    let mut out = io::stderr().lock();
-    let _ = write!(out, "{text}").and_then(|()| out.flush());
+    let (mut out, text) = (io::stderr().lock(), text.to_string());
+    let _ = write!(out, "{}", visible(&text, Place::Prose)).and_then(|()| out.flush());
 }
 
 /// A command line that cannot be read, or that wanted to be told about itself.
@@ -164,7 +166,8 @@ pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
 /// # Errors
 /// When stdout is gone.
 pub fn line(text: impl Display) -> anyhow::Result<()> {
-    Ok(writeln!(io::stdout().lock(), "{text}")?)
+    let text = text.to_string();
+    Ok(writeln!(io::stdout().lock(), "{}", visible(&text, Place::Prose))?)
 }
 
 /// An answer for a person: the sentence, the SQL, the rows, and what was tried.
@@ -172,7 +175,7 @@ pub fn line(text: impl Display) -> anyhow::Result<()> {
 /// # Errors
 /// When stdout is gone.
 pub fn answer(answer: &Answer) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out: Vec<u8> = Vec::new();
     match answer.outcome {
         Outcome::Answered => writeln!(out, "{}", answer.answer.as_deref().unwrap_or_default())?,
         outcome => {
@@ -223,7 +226,9 @@ pub fn answer(answer: &Answer) -> anyhow::Result<()> {
     if let Some(degraded) = &answer.degraded {
         writeln!(out, "Note: {degraded}")?;
     }
-    Ok(())
+    // Names and values are whoever's wrote them: nothing in them moves the cursor or hides.
+    let text = String::from_utf8_lossy(&out);
+    Ok(io::stdout().lock().write_all(visible(&text, Place::Prose).as_bytes())?)
 }
 
 /// Widest a cell is shown.

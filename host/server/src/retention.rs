@@ -9,13 +9,14 @@ use crate::config::log::LogSettings;
 const DUPLICATES: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Until when each goes, in the order in which it goes. Decisions and uses never do.
-pub fn ages(log: &LogSettings, now: Timestamp) -> [(Aged, Timestamp); 6] {
+pub fn ages(log: &LogSettings, now: Timestamp) -> [(Aged, Timestamp); 7] {
     let before = |age: SignedDuration| now.checked_sub(age).unwrap_or(Timestamp::UNIX_EPOCH);
     let kept = before(SignedDuration::from_hours(
         i64::try_from(log.retention_days() * 24).unwrap_or(i64::MAX / 3_600),
     ));
     [
         (Aged::Asks, kept),
+        (Aged::Sent, kept),
         (Aged::Signals, kept),
         (Aged::Feedback, kept),
         (Aged::Conversations, kept),
@@ -46,6 +47,7 @@ mod tests {
         let of = |name: &str| ages.iter().find(|(what, _)| *what == name).unwrap().1.clone();
         for (what, until) in [
             ("asks", "2026-11-23T03:00:00Z"),
+            ("sent", "2026-11-23T03:00:00Z"),
             ("signals", "2026-11-23T03:00:00Z"),
             ("feedback", "2026-11-23T03:00:00Z"),
             ("conversations", "2026-11-23T03:00:00Z"),

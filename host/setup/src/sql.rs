@@ -1,17 +1,52 @@
 //! Names and texts as SQL and as connection strings spell them.
 
-/// `name` as a quoted identifier.
-pub fn identifier(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
+use std::fmt::Write as _;
+
+use airlock_types::text::{Place, hidden};
+
+/// Whether a person who reads a statement would not see a character.
+fn is_unseen(character: char) -> bool {
+    character.is_control() || hidden(character, Place::Identifier).is_some()
 }
 
-/// `text` as a literal, whatever `standard_conforming_strings` says.
-pub fn literal(text: &str) -> String {
-    if text.contains('\\') {
-        format!("E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
-    } else {
-        format!("'{}'", text.replace('\'', "''"))
+/// `name` as a quoted identifier. What nobody would see in it is written by its number: who reads a statement reads all of it.
+pub fn identifier(name: &str) -> String {
+    if !name.chars().any(is_unseen) {
+        return format!("\"{}\"", name.replace('"', "\"\""));
     }
+    let mut out = String::from("U&\"");
+    for character in name.chars() {
+        match character {
+            '"' => out.push_str("\"\""),
+            '\\' => out.push_str(r"\\"),
+            unseen if is_unseen(unseen) => {
+                let _ = write!(out, "\\+{:06X}", unseen as u32);
+            }
+            plain => out.push(plain),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// `text` as a literal, whatever `standard_conforming_strings` says. What nobody would see in it is written by its number.
+pub fn literal(text: &str) -> String {
+    if !text.contains('\\') && !text.chars().any(is_unseen) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let mut out = String::from("E'");
+    for character in text.chars() {
+        match character {
+            '\'' => out.push_str("''"),
+            '\\' => out.push_str(r"\\"),
+            unseen if is_unseen(unseen) => {
+                let _ = write!(out, "\\U{:08X}", unseen as u32);
+            }
+            plain => out.push(plain),
+        }
+    }
+    out.push('\'');
+    out
 }
 
 /// `text` as a value of a libpq key=value connection string.
@@ -30,6 +65,12 @@ mod tests {
             ("a\"b", "\"a\"\"b\"", "'a\"b'", "'a\"b'"),
             ("it's", "\"it's\"", "'it''s'", r"'it\'s'"),
             (r"\' or", r#""\' or""#, r"E'\\'' or'", r"'\\\' or'"),
+            (
+                "h\u{200b}\\\"'\u{e0041}",
+                r#"U&"h\+00200B\\""'\+0E0041""#,
+                r#"E'h\U0000200B\\"''\U000E0041'"#,
+                "'h\u{200b}\\\\\"\\'\u{e0041}'",
+            ),
         ] {
             assert_eq!(identifier(given), as_identifier);
             assert_eq!(literal(given), as_literal);

@@ -33,6 +33,23 @@ pub struct Catalogue {
     /// type, of the same name, on the search path or in `pg_catalog`: such a name must be qualified.
     #[serde(default)]
     pub shadowing: Vec<TableRef>,
+    /// What columns show the values of: those of views, and those of tables that inherit from each other. Who may see a value
+    /// does not depend on the name by which it is seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shows: Vec<ShownColumn>,
+    /// Relations with columns that views read and that are not listed, themselves or in the relation that is: nobody may name
+    /// them, and views show them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<Relation>,
+}
+
+/// A column, and the columns whose values it shows or is computed from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownColumn {
+    /// The column.
+    pub column: ColumnRef,
+    /// What it is made from; every column that the view reads where that could not be told apart.
+    pub of: Vec<ColumnRef>,
 }
 
 impl Catalogue {

@@ -4,7 +4,8 @@
 //! are refused where people write. The zero-width joiner and non-joiner are spelling in several scripts and pass in
 //! questions and literals; an identifier has no use for them.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -87,6 +88,23 @@ pub fn find_hidden(text: &str, place: Place) -> Option<HiddenCharacter> {
     text.char_indices().find_map(|(offset, character)| {
         hidden(character, place).map(|what| HiddenCharacter { character, offset, what })
     })
+}
+
+/// A text for the eyes of a person: what `place` refuses in it is shown by its number.
+#[must_use]
+pub fn visible(text: &str, place: Place) -> Cow<'_, str> {
+    if find_hidden(text, place).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if hidden(character, place).is_some() {
+            let _ = write!(out, "<U+{:04X}>", character as u32);
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// The first `limit` characters of `text`, with an ellipsis when something was cut.

@@ -139,19 +139,30 @@ fn held(input: &AnswerInput) -> Option<String> {
     (!held.is_empty()).then(|| format!("It was checked that {}{rest}.", and(&held)))
 }
 
-/// The tables that have rows, and those that have none.
+/// The tables that have rows, those that have none, and those that may have some that the reader is not shown.
 fn tables(input: &AnswerInput) -> Option<String> {
     let empty: Vec<&str> = notes(input, "empty:no-rows").collect();
+    let hidden: Vec<&str> = notes(input, "empty:none-visible").collect();
     let filled: Vec<&str> = notes(input, "empty:rows").collect();
     let have = |tables: &[&str]| if tables.len() == 1 { "has" } else { "have" };
-    match (empty.as_slice(), filled.as_slice()) {
-        ([], []) => None,
-        ([], filled) => Some(format!(
+    let none =
+        |tables: &[&str]| format!("It was checked that {} {} no rows at all.", and(tables), have(tables));
+    let unseen = |tables: &[&str]| {
+        format!(
+            "Row security decides which rows are shown: no row of {} is visible to this reader.",
+            and(tables)
+        )
+    };
+    match (empty.as_slice(), hidden.as_slice(), filled.as_slice()) {
+        ([], [], []) => None,
+        ([], [], filled) => Some(format!(
             "It was checked that {} {} rows; what the query asks of them leaves none.",
             and(filled),
             have(filled)
         )),
-        (empty, _) => Some(format!("It was checked that {} {} no rows at all.", and(empty), have(empty))),
+        (empty, [], _) => Some(none(empty)),
+        ([], hidden, _) => Some(unseen(hidden)),
+        (empty, hidden, _) => Some(format!("{} {}", none(empty), unseen(hidden))),
     }
 }
 

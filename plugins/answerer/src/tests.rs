@@ -341,6 +341,15 @@ fn nothing_found_says_no_more_than_was_run() {
         ),
         (&[("rows", "bills"), ("no-rows", "lines")], "It was checked that lines has no rows at all."),
         (
+            &[("rows", "bills"), ("none-visible", "lines")],
+            "Row security decides which rows are shown: no row of lines is visible to this reader.",
+        ),
+        (
+            &[("none-visible", "bills"), ("no-rows", "lines")],
+            "It was checked that lines has no rows at all. Row security decides which rows are shown: no row of bills is \
+             visible to this reader.",
+        ),
+        (
             &[("null", "status = NULL"), ("rows", "bills")],
             "The query compares with NULL by an operator (status = NULL), which is true of no row: IS NULL asks for what has no \
              value. It was checked that bills has rows; what the query asks of them leaves none.",

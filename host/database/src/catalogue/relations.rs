@@ -36,18 +36,31 @@ macro_rules! listed {
 "
     };
 }
+pub(super) use listed;
 
-/// A view has row security when anything it reads has.
+/// What a relation shows rows of: a view of what its rules read, a parent of its partitions and of what inherits from it.
+macro_rules! shows {
+    () => {
+        "(SELECT w.ev_class AS relation, d.refobjid AS shown
+       FROM pg_catalog.pg_rewrite w
+       JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
+                                  AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      UNION ALL
+     SELECT i.inhparent, i.inhrelid FROM pg_catalog.pg_inherits i)"
+    };
+}
+pub(crate) use shows;
+
+/// A relation has row security when anything has of which it shows rows. Of a parent's policies alone PostgreSQL asks where the
+/// parent is read, and yet the rows of a child with policies of its own are not for everybody.
 pub(super) const RELATIONS: &str = concat!(
     listed!(),
     ", reads AS (
   SELECT l.oid AS view, l.oid AS relation FROM listed l
    UNION
-  SELECT r.view, d.refobjid
-    FROM reads r
-    JOIN pg_catalog.pg_rewrite w ON w.ev_class = r.relation
-    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
-                               AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass)
+  SELECT r.view, s.shown FROM reads r JOIN ",
+    shows!(),
+    " s ON s.relation = r.relation)
 SELECT l.oid, l.nspname, l.relname, l.relkind, pg_catalog.obj_description(l.oid, 'pg_class'),
        CASE WHEN l.relkind = 'v' OR l.reltuples < 0 OR (l.reltuples = 0 AND l.relpages = 0 AND l.relkind <> 'p') THEN NULL
             WHEN l.relkind = 'p' THEN (
@@ -214,7 +227,7 @@ pub(super) fn read(
     Ok(by_name)
 }
 
-fn column(record: &Record<'_>, types: &Types) -> Column {
+pub(super) fn column(record: &Record<'_>, types: &Types) -> Column {
     let described = types.column(record.number(4));
     Column {
         name: record.text(2),

@@ -124,6 +124,7 @@ impl Pack {
         let sql = SqlCheck::new(&self.settings, catalogue, &findings);
         let mut exposure = Exposure::guess(catalogue);
         let notes = binder.notes(&mut exposure);
+        exposure.follow(catalogue);
         binder.egress(&mut exposure);
         binder.approved(self.evaluation.iter().map(|case| &case.case), &sql);
         for check in self.evaluation.iter().filter_map(|case| case.check_sql.as_ref()) {
@@ -138,6 +139,7 @@ impl Pack {
             exposure,
         };
         binder.close(&mut bound);
+        bound.exposure.close_what_shows(catalogue);
         (bound, findings.into_report())
     }
 }
@@ -305,13 +307,15 @@ impl Binder<'_> {
         if exposure.row_security(&column) {
             self.findings.add(
                 &name.spot,
-                format!("`egress.{key}` lists `{column}`, whose table has row security"),
-                "remove it: such tables are never sampled nor indexed by value",
+                format!("`egress.{key}` lists `{column}`, whose table has row security, or shows rows of one that has"),
+                "remove it: such tables, and what shows rows of them, are never sampled nor indexed by value",
             );
         } else if class != ColumnClass::Plain {
+            let why =
+                if exposure.is_shown_class(&column) { ", as that of a column that it shows" } else { "" };
             self.findings.add(
                 &name.spot,
-                format!("`egress.{key}` lists `{column}`, whose class is {}", class.as_str()),
+                format!("`egress.{key}` lists `{column}`, whose class is {}{why}", class.as_str()),
                 format!(
                     "remove it, or, when its values may be seen, set class = \"plain\" for `{}` in notes.toml",
                     column.column

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
+use airlock_types::text::{Place, visible};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
@@ -124,7 +125,10 @@ impl Findings {
     pub(crate) fn add(&self, spot: &Spot, what: impl Into<String>, remedy: impl Into<String>) {
         let mut problems = self.problems.borrow_mut();
         if problems.len() < limits::PROBLEMS {
-            problems.push(Problem { spot: spot.clone(), what: what.into(), remedy: remedy.into() });
+            // It quotes names of packs and databases, and is read at a terminal.
+            let shown = |text: String| visible(&text, Place::Identifier).into_owned();
+            let (what, remedy) = (shown(what.into()), shown(remedy.into()));
+            problems.push(Problem { spot: spot.clone(), what, remedy });
         } else {
             self.dropped.set(self.dropped.get().saturating_add(1));
         }

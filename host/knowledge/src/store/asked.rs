@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use airlock_types::ask::{Mode, Tokens};
 use airlock_types::text::shorten;
-use airlock_types::{Answer, AskId};
+use airlock_types::{Answer, AskId, ContentHash, DomainName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -14,6 +14,8 @@ use super::log::{Log, Signal, Use};
 
 /// Most characters of a text that a signal holds; a longer one is left out.
 const SIGNAL_SQL: usize = 65_536;
+/// Most characters of a purpose.
+const PURPOSE: usize = 199;
 
 /// A finished ask as it is logged.
 #[derive(Debug, Clone)]
@@ -53,11 +55,31 @@ pub struct ModelCost {
     pub cost: Option<f64>,
 }
 
-/// A finished ask with its signal and its uses, ready to be appended as often as it takes.
+/// A request that leaves for a model because of an ask and is not in its record.
+#[derive(Debug, Clone)]
+pub struct Sent<'a> {
+    /// The domain.
+    pub domain: &'a DomainName,
+    /// The ask.
+    pub ask: AskId,
+    /// What for.
+    pub purpose: &'a str,
+    /// The role that was asked for.
+    pub role: &'a str,
+    /// The model.
+    pub model: &'a str,
+    /// SHA-256 of its whole text.
+    pub hash: ContentHash,
+    /// Characters of it.
+    pub characters: u32,
+}
+
+/// A finished ask with its signal and its uses, or what left after it, ready to be appended as often as it takes.
 #[derive(Debug, Clone)]
 pub struct LogLine {
     ask: Option<AskId>,
     row: Option<String>,
+    sent: Option<String>,
     signal: Option<String>,
     uses: Vec<String>,
 }
@@ -74,9 +96,17 @@ impl LogLine {
         Self {
             ask,
             row: row.map(ask_row),
+            sent: None,
             signal: signal.map(signal_row),
             uses: uses.iter().map(use_row).collect(),
         }
+    }
+
+    /// The line of what leaves beside an ask, at this moment.
+    #[must_use]
+    pub fn sent(sent: &Sent<'_>) -> Self {
+        let row = Some(sent_row(sent));
+        Self { ask: Some(sent.ask), row: None, sent: row, signal: None, uses: Vec::new() }
     }
 
     /// The ask, if it is of one.
@@ -88,7 +118,7 @@ impl LogLine {
     /// What it weighs while it waits.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let texts = [&self.row, &self.signal].into_iter().flatten().chain(&self.uses);
+        let texts = [&self.row, &self.sent, &self.signal].into_iter().flatten().chain(&self.uses);
         size_of::<Self>() + texts.map(String::len).sum::<usize>()
     }
 }
@@ -138,6 +168,20 @@ fn ask_row(row: &AskRow<'_>) -> String {
         text.push('}');
     }
     text
+}
+
+fn sent_row(sent: &Sent<'_>) -> String {
+    storable(json!({
+        "id": ItemId::now(),
+        "at": jiff::Timestamp::now().to_string(),
+        "domain": sent.domain,
+        "ask": sent.ask,
+        "purpose": shorten(sent.purpose, PURPOSE),
+        "role": sent.role,
+        "model": sent.model,
+        "hash": sent.hash,
+        "characters": sent.characters,
+    }))
 }
 
 fn signal_row(signal: &Signal<'_>) -> String {
@@ -197,6 +241,10 @@ const ASK: &str = "id uuid, asked_at timestamptz, domain text, question text, mo
     latency_ms bigint, tokens_input bigint, tokens_output bigint, cost_usd double precision, model text, models jsonb,
     trace_id text, components jsonb, lessons text[], examples text[], tables_used text[], degraded text, surface text,
     under_identity boolean, record jsonb";
+/// Columns of `sent`.
+const SENT: &str =
+    "id uuid, at timestamptz, domain text, ask uuid, purpose text, role text, model text, hash text,
+    characters bigint";
 /// Columns of `signals`.
 const SIGNAL: &str =
     "id uuid, domain text, tool text, ask uuid, question text, sql text, tables text[], outcome text,
@@ -220,16 +268,18 @@ impl Log {
         let list =
             |texts: &mut dyn Iterator<Item = &str>| format!("[{}]", texts.collect::<Vec<_>>().join(","));
         let asks = list(&mut lines.iter().filter_map(|line| line.row.as_deref()));
+        let sent = list(&mut lines.iter().filter_map(|line| line.sent.as_deref()));
         let signals = list(&mut lines.iter().filter_map(|line| line.signal.as_deref()));
         let uses = list(&mut lines.iter().flat_map(|line| &line.uses).map(String::as_str));
         let query = format!(
-            "WITH asks AS ({}), signals AS ({}) {}",
+            "WITH asks AS ({}), sent AS ({}), signals AS ({}) {}",
             insert("asks", ASK, 1),
-            insert("signals", SIGNAL, 2),
-            insert("uses", USE, 3)
+            insert("sent", SENT, 2),
+            insert("signals", SIGNAL, 3),
+            insert("uses", USE, 4)
         );
         let lease = self.pool.lease().await?;
-        let appended = lease.execute(&query, &[&asks, &signals, &uses]).await;
+        let appended = lease.execute(&query, &[&asks, &sent, &signals, &uses]).await;
         appended.map(|_| ()).map_err(|error| lease.error(&error))
     }
 

@@ -21,6 +21,8 @@ words! {
     Aged {
         /// Logged asks.
         Asks = "asks",
+        /// What was sent to models after the answers of asks, or beside them.
+        Sent = "sent",
         /// Signals.
         Signals = "signals",
         /// Verdicts.

@@ -21,6 +21,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, name: "identity", text: include_str!("../../migrations/0003_identity.sql") },
     Migration { version: 4, name: "snapshots", text: include_str!("../../migrations/0004_snapshots.sql") },
     Migration { version: 5, name: "outcomes", text: include_str!("../../migrations/0005_outcomes.sql") },
+    Migration { version: 6, name: "sent", text: include_str!("../../migrations/0006_sent.sql") },
 ];
 
 /// One host at a time brings the store up to date.

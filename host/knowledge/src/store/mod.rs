@@ -44,7 +44,7 @@ mod turns;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use asked::{AskRow, LogLine, ModelCost};
+pub use asked::{AskRow, LogLine, ModelCost, Sent};
 pub use content::{Content, ContentError, ExampleContent, GoldenContent, LessonContent, Scope};
 pub use dial::{Dial, DialError, Dialling, Line, Notice};
 pub use distill::{Distill, Ingested, NewCandidate, Vector};
@@ -63,7 +63,7 @@ pub use promote::{
     NewCurated, OneHost, Order, Pass, Promote,
 };
 pub use recall::{Change, Recall};
-pub use report::{AskedRow, DecisionRow, FeedbackRow, Report, SignalRow, UseCounts};
+pub use report::{AskedRow, DecisionRow, FeedbackRow, Report, SentRow, SignalRow, UseCounts};
 pub use rows::{Kind, Origin};
 pub use snapshots::TakenSnapshot;
 pub use stats::{ModelDay, Named, Part, Stats, Tally};

@@ -100,6 +100,24 @@ pub struct AskedRow {
     pub under_identity: bool,
 }
 
+/// A request that left for a model because of an ask and is not in its record.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct SentRow {
+    /// When.
+    pub at: jiff::Timestamp,
+    /// What for.
+    pub purpose: String,
+    /// The role that was asked for.
+    pub role: String,
+    /// The model.
+    pub model: String,
+    /// SHA-256 of its whole text.
+    pub hash: ContentHash,
+    /// Characters of it.
+    pub characters: i64,
+}
+
 /// A use of airlock.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
@@ -180,6 +198,29 @@ impl Report {
             })
         })
         .transpose()
+    }
+
+    /// What left for models because of an ask and is not in its record, the first request first.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn sent(&self, ask: AskId) -> Result<Vec<SentRow>, StoreError> {
+        let query = "SELECT at, purpose, role, model, hash, characters FROM airlock.sent WHERE ask = $1
+            ORDER BY at, id LIMIT $2";
+        let lease = self.pool.lease().await?;
+        let rows =
+            lease.query(query, &[&ItemId::from(ask), &PAGE]).await.map_err(|error| lease.error(&error))?;
+        let read = |row: &tokio_postgres::Row| {
+            Ok(SentRow {
+                at: moment(row, "at")?,
+                purpose: get(row, "purpose")?,
+                role: get(row, "role")?,
+                model: get(row, "model")?,
+                hash: word(row, "hash")?,
+                characters: get(row, "characters")?,
+            })
+        };
+        rows.iter().map(read).collect()
     }
 
     /// The history of a domain, or of one item of it, the last decision first.

@@ -114,6 +114,7 @@ async fn a_stage_that_asks_where_no_model_may_be_asked_is_told_no_and_nothing_le
         models: Arc::clone(host.shared_models()),
         entities: Entities::default(),
         live: false,
+        beside: None,
         identity: None,
         blocks: Vec::new(),
         sent: Vec::new(),

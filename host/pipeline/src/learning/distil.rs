@@ -6,7 +6,7 @@ use std::time::Duration;
 use airlock_knowledge::pack::LessonKind;
 use airlock_knowledge::promotion::embedded;
 use airlock_knowledge::store::{Content, LessonContent, Vector};
-use airlock_models::Models;
+use airlock_models::{Call, ModelError, Models, Reply};
 use airlock_runtime::contract::distill::{DistillInput, DistillStep};
 use airlock_runtime::contract::model::{Exchange, ModelOutcome};
 use airlock_runtime::contract::work::LessonCandidate;
@@ -17,6 +17,7 @@ use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::convert;
 use crate::drive::{call_of, outcome_of};
 use crate::embedding::Embedding;
+use crate::journal::Beside;
 
 /// Characters of evidence below which nothing is distilled.
 const EVIDENCE: usize = 200;
@@ -52,6 +53,7 @@ pub(super) struct Work<'a> {
     pub models: &'a Models,
     pub component: &'a Component,
     pub services: Arc<dyn Services>,
+    pub beside: Beside,
 }
 
 impl Work<'_> {
@@ -95,7 +97,7 @@ impl Work<'_> {
             };
             let outcome = match call_of(self.component, &request, &[], &mut budget) {
                 Err(refusal) => ModelOutcome::Failed(refusal),
-                Ok(call) => match self.models.ask(&call).await {
+                Ok(call) => match self.asked(&request.purpose, &call).await {
                     Ok(reply) => {
                         budget.spent(reply.tokens, reply.cost);
                         outcome_of(reply)
@@ -111,6 +113,14 @@ impl Work<'_> {
             };
             exchanges.push(Exchange { request, outcome });
         }
+    }
+}
+
+impl Work<'_> {
+    /// A model's reply. The answer has gone with its record, so what leaves now is written down beside it.
+    async fn asked(&self, purpose: &str, call: &Call) -> Result<Reply, ModelError> {
+        self.beside.leaves(purpose, self.models, call);
+        self.models.ask(call).await
     }
 }
 

@@ -28,6 +28,7 @@ use tokio::task::JoinSet;
 use crate::asker::Asker;
 use crate::domain::Domain;
 use crate::embedding::Embedding;
+use crate::journal::Beside;
 use crate::services::DomainServices;
 
 pub use decay::{DecayOptions, DecayReport, Outdated, decay, superseded};
@@ -82,6 +83,7 @@ struct Lesson {
     models: Arc<Models>,
     distiller: Option<Component>,
     embedding: Option<Arc<Embedding>>,
+    beside: Beside,
 }
 
 impl Learning {
@@ -153,11 +155,19 @@ impl Lesson {
         let (Some(component), Some(evidence)) = (&self.distiller, distil::evidence(&self.answer)) else {
             return Ok(());
         };
+        // The evidence quotes every text that was offered, and goes to a model.
+        let texts =
+            self.answer.history.iter().map(|entry| entry.sql.as_str()).chain(self.answer.sql.as_deref());
+        if let Some(guarded) = texts.into_iter().find_map(|sql| self.domain.guarded_in(sql)) {
+            tracing::debug!(ask = %self.answer.ask_id, %guarded, "no lesson is distilled");
+            return Ok(());
+        }
         let work = distil::Work {
             runtime: &self.runtime,
             models: &self.models,
             component,
             services: Arc::new(DomainServices::new(Arc::clone(&self.domain))),
+            beside: self.beside.clone(),
         };
         let offered = work.run(&self.answer, &self.clock, evidence.clone()).await;
         for content in distil::candidates(offered) {
@@ -245,6 +255,8 @@ impl crate::host::Host {
             }
         };
         tokio::join!(kept, learned);
+        // What left for a model while it was learned is logged as well.
+        let _ = tokio::time::timeout(KEEPING, self.journal_settled()).await;
     }
 
     /// Asks that were not logged, or not learned from, since the start; `None` without a store.
@@ -279,6 +291,7 @@ impl crate::host::Host {
             models: Arc::clone(self.shared_models()),
             distiller,
             embedding: self.embedding.clone(),
+            beside: self.beside(answer.ask_id, domain.name()),
         });
     }
 }

@@ -1,14 +1,13 @@
 //! Which finished ask proposes an example: all conditions, each by name.
 
 use airlock_gate::canonical;
-use airlock_knowledge::ColumnClass;
 use airlock_knowledge::store::ExampleContent;
 use airlock_types::ask::AnswerKind;
-use airlock_types::{Answer, AskRequest, Outcome, TableRef};
+use airlock_types::{Answer, AskRequest, Outcome};
 use thiserror::Error;
 
 use super::is_agent;
-use crate::domain::Domain;
+use crate::domain::{Domain, Guarded};
 
 /// Why an ask proposes no example.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -29,11 +28,8 @@ pub enum Unfit {
     #[error("it was asked in the baseline mode")]
     Baseline,
     /// It touches what nobody may learn.
-    #[error("its SQL touches the {0} column {1}")]
-    Guarded(&'static str, String),
-    /// It reads what may hold a column whose class is lost.
-    #[error("its SQL reads {0}, which may hold a column whose class was lost with its name")]
-    Unclassed(TableRef),
+    #[error(transparent)]
+    Guarded(#[from] Guarded),
     /// The domain changed meanwhile.
     #[error("the gate refuses its SQL now: {0}")]
     Refused(String),
@@ -53,17 +49,8 @@ pub(super) fn example(
 ) -> Result<ExampleContent, Unfit> {
     let sql = fits(answer, request)?;
     let approved = domain.gate().check(sql).map_err(|rejection| Unfit::Refused(rejection.message))?;
-    for column in &approved.facts().columns {
-        let class = match domain.class(column) {
-            ColumnClass::Personal => "personal",
-            ColumnClass::Secret => "secret",
-            _ => continue,
-        };
-        return Err(Unfit::Guarded(class, column.to_string()));
-    }
-    let exposure = domain.knowledge().exposure();
-    if let Some(table) = approved.facts().tables.iter().find(|table| exposure.is_closed(table)) {
-        return Err(Unfit::Unclassed(table.clone()));
+    if let Some(guarded) = domain.guarded(approved.facts()) {
+        return Err(guarded.into());
     }
     if canonical(sql).is_ok_and(|sql| domain.has_example_sql(&sql)) {
         return Err(Unfit::Known);

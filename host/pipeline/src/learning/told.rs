@@ -70,6 +70,7 @@ impl Host {
             models: self.models(),
             component,
             services: Arc::new(DomainServices::new(Arc::clone(domain))),
+            beside: self.beside(judgement.ask, domain.name()),
         };
         let mut candidates = Vec::new();
         for content in distil::candidates(work.drive(&input).await) {

@@ -23,6 +23,11 @@ pub enum Log {
         /// The ask.
         ask: AskId,
     },
+    /// What left for models because of an ask after its answer, or beside it; the answer's `context` accounts for the rest.
+    Sent {
+        /// The ask.
+        ask: AskId,
+    },
     /// Let go what is older than `[log] retention_days`, as a running server does each night.
     Retain,
 }

@@ -1,5 +1,6 @@
-//! `airlock log`: an ask forgotten, and what is too old let go.
+//! `airlock log`: an ask forgotten, what left for models after it, and what is too old let go.
 
+use airlock_knowledge::store::SentRow;
 use airlock_types::AskId;
 use serde_json::{Map, json};
 
@@ -10,7 +11,7 @@ use crate::exit::{Exit, usage};
 use crate::store::{self, Purpose};
 use crate::{output, retention};
 
-/// Changes the log; the answer is no when another host is at it.
+/// Reads or changes the log; the answer is no when another host is at it.
 ///
 /// # Errors
 /// When there is no store, it does not answer, or there is nothing of the ask.
@@ -22,6 +23,10 @@ pub async fn run(command: Log, config: &Config, json: bool) -> anyhow::Result<Ex
         }
         (Some(store), Log::Forget { ask }) => match store.janitor().forget_ask(ask).await {
             Ok(rows) => forgotten(ask, rows, json),
+            Err(error) => Err(failure(error)),
+        },
+        (Some(store), Log::Sent { ask }) => match store.report().sent(ask).await {
+            Ok(rows) => sent(&rows, json),
             Err(error) => Err(failure(error)),
         },
         (Some(store), Log::Retain) => match retention::sweep(&store.janitor(), &config.log).await {
@@ -45,6 +50,20 @@ fn forgotten(ask: AskId, rows: i64, json: bool) -> anyhow::Result<Exit> {
         output::line(format!(
             "Forgotten: {rows} rows. What was proposed from it names it as `ask {ask}`; `airlock examples list` shows that."
         ))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn sent(rows: &[SentRow], json: bool) -> anyhow::Result<Exit> {
+    if json {
+        rows.iter().try_for_each(output::json)?;
+    } else if rows.is_empty() {
+        output::line("Nothing left for a model after this ask, or beside it.")?;
+    } else {
+        rows.iter().try_for_each(|row| {
+            let SentRow { at, purpose, role, model, hash, characters, .. } = row;
+            output::line(format!("{at}  {purpose}, {role} ({model}): {characters} characters, {hash}"))
+        })?;
     }
     Ok(Exit::Done)
 }

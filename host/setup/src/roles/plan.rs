@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use airlock_types::TableRef;
+use airlock_types::text::{Place, visible};
 use tokio_postgres::{Client, Transaction};
 
 use super::{Duty, Owned, Reach, Refused, Role, Statement, Surroundings, Trial, reader};
@@ -59,7 +60,8 @@ impl Plan {
     /// # Errors
     /// When `out` cannot be written.
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "-- Role {} in database {}", self.role.name, self.role.database)?;
+        let shown = |name| visible(name, Place::Identifier);
+        writeln!(out, "-- Role {} in database {}", shown(&self.role.name), shown(&self.role.database))?;
         for statement in self.statements.iter().filter(|statement| statement.unchanged) {
             writeln!(out, "-- unchanged: {}", statement.sql)?;
         }

@@ -30,7 +30,7 @@ const LOG: &[&str] = &["log"];
 const OPS: &[&str] = &["ops"];
 
 /// The picture of roles and tables. `migrate` owns them all and is not in it.
-pub const TABLES: [Table; 17] = [
+pub const TABLES: [Table; 18] = [
     table("candidates", ("domain", "text"), PROMOTE, PROMOTE, PROMOTE, &[]),
     table("curated", ("domain", "text"), &["recall", "promote"], PROMOTE, PROMOTE, &[]),
     table("decisions", ("domain", "text"), &["promote", "report"], PROMOTE, &[], &[]),
@@ -41,6 +41,7 @@ pub const TABLES: [Table; 17] = [
     table("changes", ("domain", "text"), &["recall", "promote"], &[], &[], &[]),
     table("store", ("last_change", "bigint"), &["recall"], &[], &[], &[]),
     table("asks", ("domain", "text"), &["report"], LOG, &[], &[]),
+    table("sent", ("domain", "text"), &["report"], LOG, &[], &[]),
     table("signals", ("domain", "text"), &["report"], LOG, &[], &[]),
     table("feedback", ("domain", "text"), &["promote", "report"], LOG, &[], &[]),
     table("uses", ("domain", "text"), &["promote", "report"], LOG, &[], &[]),

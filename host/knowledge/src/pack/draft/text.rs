@@ -45,15 +45,9 @@ pub(super) fn prose(text: &str, limit: usize) -> String {
 
 /// A name for the eyes of a person: what is hidden in it is shown by its number.
 pub(super) fn visible(name: &str) -> String {
-    let mut out = String::new();
-    for character in name.chars() {
-        if hidden(character, Place::Identifier).is_some() || character.is_control() {
-            let _ = write!(out, "<U+{:04X}>", character as u32);
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    let shown = airlock_types::text::visible(name, Place::Identifier);
+    // On one line, whatever stands in it.
+    shown.replace('\t', "<U+0009>").replace('\n', "<U+000A>").replace('\r', "<U+000D>")
 }
 
 /// Width of a remark.

@@ -6,6 +6,7 @@ mod patterns;
 
 use std::sync::Arc;
 
+use airlock_gate::Facts;
 use airlock_knowledge::store::{
     Distill, FeedbackRow, Ingested, NewCandidate, Origin, Report, SignalTool, StoreError,
 };
@@ -81,7 +82,9 @@ pub async fn mine(
 
     let knowledge = domain.knowledge();
     let gate = domain.gate();
-    let facts = |sql: &str| gate.check(sql).ok().map(|approved| approved.facts().clone());
+    // Of what touches a column that nobody may learn of, nothing is counted but that it was asked.
+    let open = |facts: &Facts| domain.guarded(facts).is_none();
+    let facts = |sql: &str| gate.check(sql).ok().map(|approved| approved.facts().clone()).filter(open);
     let known = |word: &str| {
         !knowledge.columns(word, 1).is_empty()
             || !domain.tables(word, 1).is_empty()

@@ -91,7 +91,7 @@ pub struct Usage<'a> {
     pub signals: &'a [Seen],
     /// Verdicts, the last one first.
     pub feedback: &'a [Told],
-    /// What a text reads, when the gate lets it run.
+    /// What a text reads, when the gate lets it run and it may be learned from.
     pub facts: &'a (dyn Fn(&str) -> Option<Facts> + Sync),
     /// Whether something in the domain is known by a word.
     pub known: &'a (dyn Fn(&str) -> bool + Sync),
@@ -197,6 +197,7 @@ impl Usage<'_> {
                 // Nobody can be told an example that was never put into words.
                 let (question, sql) =
                     signals.iter().find_map(|one| Some((one.question.clone()?, one.sql.clone()?)))?;
+                (self.facts)(&sql)?;
                 let says = format!("It is asked again and again: {question}");
                 let content = ExampleContent { question, sql, scope: Vec::new() }.into();
                 let ids: Vec<String> = signals.iter().map(|signal| signal.id.clone()).collect();
