@@ -226,7 +226,11 @@ async fn answerer_keeps_only_numbers_that_the_rows_hold() {
         question: "What was our total revenue in 2023?".to_owned(),
         clock: clock(),
         kind: "data".to_owned(),
-        sql: Some("SELECT sum(total_amt) AS revenue FROM bill_archive".to_owned()),
+        sql: Some(
+            "SELECT sum(total_amt) AS revenue FROM bill_archive
+             WHERE bill_dt >= '2023-01-01' AND bill_dt < '2024-01-01'"
+                .to_owned(),
+        ),
         columns: vec![ResultColumn { name: "revenue".to_owned(), sql_type: "numeric".to_owned() }],
         rows: vec![vec![Some("1311655.00".to_owned())]],
         row_count: 1,

@@ -400,7 +400,7 @@ mod tests {
         }
         for sql in [
             "SELECT c.name carrier, count(*) total FROM carriers c LEFT JOIN shipments s ON s.carrier_id = c.id",
-            "SELECT a -- whichever of these you like\nFROM b",
+            "SELECT c.name -- whichever of these you like\nFROM carriers c",
             "SELECT 'whichever carrier you like' FROM b",
             "SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b DESC NULLS LAST",
             "SELECT x AT TIME ZONE 'UTC' AS moment FROM t",

@@ -30,13 +30,28 @@ pub struct Name {
     pub last: String,
     /// Stems of what a question must ask it by: `sales by category` is a measure only beside categories.
     pub given: Vec<String>,
+    /// Words of it that turn the others about: what is `out of stock` is not `in stock`.
+    turns: Vec<String>,
 }
+
+/// Words that turn about what follows them. They name nothing by themselves, so that stems alone do not tell them.
+const TURNS: [&str; 6] = ["never", "no", "non", "not", "out", "without"];
+/// Tokens before a name among which its turn must stand: `out of the stock`.
+const BEFORE: usize = 3;
 
 impl Name {
     fn new(text: &str) -> Self {
         let (words, given) = text.split_once(" by ").unwrap_or((text, ""));
         let last = words.split_whitespace().last().unwrap_or_default().to_lowercase();
-        Self { words: phrase(words), last, given: phrase(given) }
+        let said = words.to_lowercase();
+        let turns = said.split(|c: char| !c.is_alphanumeric()).filter(|word| TURNS.contains(word));
+        Self { words: phrase(words), last, given: phrase(given), turns: turns.map(str::to_owned).collect() }
+    }
+
+    /// True when what the question says at this token is turned about as the name is.
+    pub fn turned_at(&self, reading: &Reading, first: usize) -> bool {
+        let before = reading.tokens.get(first.saturating_sub(BEFORE)..=first).unwrap_or_default();
+        self.turns.iter().all(|turn| before.iter().any(|token| token.lower == *turn))
     }
 
     /// True when the name is one of an average and the question asks for things instead: `average bills per day`.

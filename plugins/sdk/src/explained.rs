@@ -170,8 +170,12 @@ pub fn explanation(host: &impl Host, question: &str) -> Option<Explanation> {
             let name: Vec<String> = tokenize(name).into_iter().map(|token| token.stem).collect();
             !name.is_empty() && stemmed.windows(name.len()).any(|part| part == name.as_slice())
         });
-        let mut text = stems::content_words(&term.definition);
-        text.extend(names.flat_map(|name| stems::content_words(name)));
+        let mut text: Vec<String> = names.flat_map(|name| stems::content_words(name)).collect();
+        // A question of nothing but a term is answered by its definition.
+        if named && covers(&text) {
+            return Some(Explanation::Term(term));
+        }
+        text.extend(stems::content_words(&term.definition));
         if named && covers(&text) {
             take(extent(&text), Explanation::Term(term));
         }
@@ -265,6 +269,7 @@ mod tests {
                 "docs/returns.md",
                 "Returns: goods may be returned within thirty days. Opened paint is not taken back.",
             ),
+            ("docs/words.md", "Sales and turnover mean the same to us."),
             ("docs/parcels.md", "A parcel counts as lost when it has not come after twenty days."),
         ] {
             host.passages.push(Passage { source: source.into(), text: text.into(), score: 0.0 });
@@ -283,6 +288,7 @@ mod tests {
     fn every_word_of_the_subject_is_covered() {
         for (question, want) in [
             ("What is churn?", Some("churn")),
+            ("What does turnover mean?", Some("revenue")),
             ("Is tax included in turnover?", Some("revenue")),
             ("What is the returns policy?", Some("docs/returns.md")),
             ("How long may goods be returned?", Some("docs/returns.md")),

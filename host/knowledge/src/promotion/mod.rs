@@ -216,7 +216,7 @@ impl Gate<'_> {
     }
 }
 
-/// A model's review, fail-closed: nothing but the one word promotes. What could not be asked about waits for the next pass.
+/// A model's review, fail-closed: nothing but the one word promotes.
 fn reviewed(reply: Result<String, String>) -> Ruled {
     match reply {
         Ok(reply) if reply.trim() == "PROMOTE" => {
@@ -229,7 +229,7 @@ fn reviewed(reply: Result<String, String>) -> Ruled {
         }
         Err(error) => {
             let why = format!("the model could not be asked: {error}");
-            Ruled::new(Verdict::Skip, Mode::Model, why, Value::Null)
+            Ruled::new(Verdict::Reject, Mode::Model, why, Value::Null)
         }
     }
 }

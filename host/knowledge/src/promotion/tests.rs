@@ -153,7 +153,7 @@ async fn a_model_must_say_the_one_word() {
         (Ok("PROMOTE, I think"), Verdict::Reject),
         (Ok("REJECT"), Verdict::Reject),
         (Ok(""), Verdict::Reject),
-        (Err("no answer in time"), Verdict::Skip),
+        (Err("no answer in time"), Verdict::Reject),
     ] {
         let says = Says(reply.map(str::to_owned).map_err(str::to_owned));
         assert_eq!(ruled(&silent, Decider::Model(&says), vec![], &new).await.verdict, want, "{reply:?}");

@@ -113,7 +113,7 @@ pub(super) fn candidates(
     }
     for (index, term) in glossary.terms.iter().enumerate() {
         for name in term.names.iter().filter(|name| name.fits(reading, spoken)) {
-            if name.averages(run.words.last()) {
+            if name.averages(run.words.last()) || !name.turned_at(reading, run.first) {
                 continue;
             }
             if same_set(&name.words, &run.stems)

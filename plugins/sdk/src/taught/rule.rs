@@ -321,7 +321,7 @@ mod tests {
             for make in [silent, means, computed] {
                 let rule = of(make, phrase);
                 assert!(rule.objection().is_some(), "{rule}");
-                assert_eq!(Rule::written(&rule.to_string()), [rule.clone()]);
+                assert_eq!(Rule::written(&rule.to_string()), std::slice::from_ref(&rule));
                 assert_eq!(
                     Rule::read(&rule.to_string()),
                     [],
