@@ -40,9 +40,8 @@ const WIDTH: u32 = 5;
 const WIDEST: u32 = 15;
 /// Rows the answerer sees.
 const HEAD: usize = 20;
-/// Why a question about meaning is not answered without a model.
-const UNEXPLAINED: &str =
-    "This asks what something means, and neither the glossary nor the documents of this domain say it.";
+/// Characters of a question that its refusal repeats.
+const REPEATED: usize = 120;
 
 /// Where an ask stands. Each state holds what the next one needs and nothing else.
 pub(crate) enum State {
@@ -217,7 +216,7 @@ impl<'a> Ask<'a> {
                     }
                     // What something means is in no row; a model may still know which rows are meant.
                     if !self.desk.has_model() {
-                        return Ok(State::End(Ending::Refused(UNEXPLAINED.to_owned())));
+                        return Ok(State::End(Ending::Refused(unexplained(&self.question()))));
                     }
                 }
                 State::Link { width: WIDTH, failure: None, instructions: None }
@@ -573,4 +572,12 @@ impl<'a> Ask<'a> {
             .map(|(entry, position)| convert::attempt(entry, *position))
             .collect()
     }
+}
+
+/// Why a question about meaning is not answered without a model.
+fn unexplained(question: &str) -> String {
+    let asked: String = question.chars().take(REPEATED).collect();
+    format!(
+        "Neither the glossary nor the documents of this domain say what this asks the meaning of: {asked}"
+    )
 }
