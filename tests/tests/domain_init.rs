@@ -69,6 +69,17 @@ impl Place {
         Self { postgres, folder, _data: data }
     }
 
+    /// A configuration of these sources over the packs of this place.
+    fn configure(&self, sources: &str) {
+        let text = format!(
+            "{sources}\n[domains]\ndir = {:?}\n[plugins]\ndir = {:?}\n[server]\ndata = {:?}\n[store]\noff = true\n",
+            self.folder.path().join("domains"),
+            components(),
+            self.folder.path().join("data"),
+        );
+        std::fs::write(self.folder.path().join("airlock.toml"), text).unwrap();
+    }
+
     async fn database(&self, name: &str, sql: &[&str]) {
         let admin = self.postgres.connect("postgres").await.unwrap();
         admin.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
@@ -162,16 +173,7 @@ async fn a_messy_database_becomes_a_pack_that_answers() {
     assert!(String::from_utf8_lossy(&again.stderr).contains("there already"));
 
     // What the next steps say.
-    let configuration = |sources: &str| {
-        let text = format!(
-            "{sources}\n[domains]\ndir = {:?}\n[plugins]\ndir = {:?}\n[server]\ndata = {:?}\n[store]\noff = true\n",
-            place.folder.path().join("domains"),
-            components(),
-            place.folder.path().join("data"),
-        );
-        std::fs::write(place.folder.path().join("airlock.toml"), text).unwrap();
-    };
-    configuration("");
+    place.configure("");
     let setup = place.run(&["setup", "--json", "--domain", "lending-library", "--admin-url", &url]);
     assert_eq!(
         setup.status.code(),
@@ -180,7 +182,7 @@ async fn a_messy_database_becomes_a_pack_that_answers() {
         String::from_utf8_lossy(&setup.stdout),
         String::from_utf8_lossy(&setup.stderr)
     );
-    configuration(&format!(
+    place.configure(&format!(
         "[sources.lending-library]\nurl = {}",
         toml::Value::from(said(&setup)["url"].as_str().unwrap())
     ));
@@ -386,16 +388,7 @@ async fn another_name_shows_nothing_more() {
     let output = place.init("market", &url, &[]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let pack = place.pack("market");
-    let configuration = |sources: &str| {
-        let text = format!(
-            "{sources}\n[domains]\ndir = {:?}\n[plugins]\ndir = {:?}\n[server]\ndata = {:?}\n[store]\noff = true\n",
-            place.folder.path().join("domains"),
-            components(),
-            place.folder.path().join("data"),
-        );
-        std::fs::write(place.folder.path().join("airlock.toml"), text).unwrap();
-    };
-    configuration("");
+    place.configure("");
 
     // What a person reads before it is run shows every character of it, and is what is run.
     let shown = place.run(&["setup", "--print", "--domain", "market", "--admin-url", &url]);
@@ -405,7 +398,7 @@ async fn another_name_shows_nothing_more() {
     let setup = place.run(&["setup", "--json", "--domain", "market", "--admin-url", &url]);
     assert_eq!(setup.status.code(), Some(0), "{}", String::from_utf8_lossy(&setup.stderr));
     let reader = said(&setup)["url"].as_str().unwrap().to_owned();
-    configuration(&format!("[sources.market]\nurl = {}", toml::Value::from(reader)));
+    place.configure(&format!("[sources.market]\nurl = {}", toml::Value::from(reader)));
 
     // Nothing of it is indexed, and what is told of it shows what is hidden in a name.
     set(

@@ -1,7 +1,7 @@
 //! Small catalogues for tests.
 
 use airlock_types::TableRef;
-use airlock_types::catalogue::{Column, ForeignKey, Relation, RelationKind, TypeFamily};
+use airlock_types::catalogue::{Column, ForeignKey, Relation, TypeFamily};
 
 /// A nullable column; the type decides the family.
 pub(crate) fn column(name: &str, sql_type: &str) -> Column {
@@ -31,17 +31,7 @@ pub(crate) fn column(name: &str, sql_type: &str) -> Column {
 
 /// A table in `public` without keys.
 pub(crate) fn relation(name: &str, columns: Vec<Column>) -> Relation {
-    Relation {
-        table: TableRef::new("public", name),
-        kind: RelationKind::Table,
-        comment: None,
-        row_estimate: None,
-        columns,
-        primary_key: Vec::new(),
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        row_security: false,
-    }
+    Relation::table(TableRef::new("public", name), columns)
 }
 
 /// A table from `name: column type, ...`; a `!` after a type is NOT NULL, the first column is the primary key when it ends

@@ -346,21 +346,8 @@ fn question_of(suspects: &[&ComparedLiteral]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use airlock_gate::Folding;
-    use airlock_types::TableRef;
-
+    use super::alike::tests::compared;
     use super::*;
-
-    fn compared(column: &str, operator: &str, literal: &str) -> ComparedLiteral {
-        let column = ColumnRef { table: TableRef::new("public", "bills"), column: column.to_owned() };
-        ComparedLiteral {
-            column,
-            operator: operator.to_owned(),
-            folded: Folding::default(),
-            literal: literal.to_owned(),
-            span: 0..1,
-        }
-    }
 
     #[test]
     fn rows_say_that_a_value_is_there_where_nothing_else_would_do() {

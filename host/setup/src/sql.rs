@@ -1,7 +1,5 @@
 //! Names and texts as SQL and as connection strings spell them.
 
-use std::fmt::Write as _;
-
 use airlock_types::text::{Place, hidden};
 
 /// Whether a person who reads a statement would not see a character.
@@ -14,19 +12,8 @@ pub fn identifier(name: &str) -> String {
     if !name.chars().any(is_unseen) {
         return format!("\"{}\"", name.replace('"', "\"\""));
     }
-    let mut out = String::from("U&\"");
-    for character in name.chars() {
-        match character {
-            '"' => out.push_str("\"\""),
-            '\\' => out.push_str(r"\\"),
-            unseen if is_unseen(unseen) => {
-                let _ = write!(out, "\\+{:06X}", unseen as u32);
-            }
-            plain => out.push(plain),
-        }
-    }
-    out.push('"');
-    out
+    let written = by_number(name, '"', |unseen| format!("\\+{:06X}", unseen as u32));
+    format!("U&\"{written}\"")
 }
 
 /// `text` as a literal, whatever `standard_conforming_strings` says. What nobody would see in it is written by its number.
@@ -34,18 +21,25 @@ pub fn literal(text: &str) -> String {
     if !text.contains('\\') && !text.chars().any(is_unseen) {
         return format!("'{}'", text.replace('\'', "''"));
     }
-    let mut out = String::from("E'");
+    let written = by_number(text, '\'', |unseen| format!("\\U{:08X}", unseen as u32));
+    format!("E'{written}'")
+}
+
+/// A text inside of these quotes, with backslashes doubled, and what nobody would see in it as `number` writes it.
+fn by_number(text: &str, quote: char, number: impl Fn(char) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '\'' => out.push_str("''"),
             '\\' => out.push_str(r"\\"),
-            unseen if is_unseen(unseen) => {
-                let _ = write!(out, "\\U{:08X}", unseen as u32);
+            unseen if is_unseen(unseen) => out.push_str(&number(unseen)),
+            plain => {
+                out.push(plain);
+                if plain == quote {
+                    out.push(plain);
+                }
             }
-            plain => out.push(plain),
         }
     }
-    out.push('\'');
     out
 }
 

@@ -145,6 +145,22 @@ pub struct Relation {
 }
 
 impl Relation {
+    /// An ordinary table of which nothing is known but its name and its columns.
+    #[must_use]
+    pub const fn table(table: TableRef, columns: Vec<Column>) -> Self {
+        Self {
+            table,
+            kind: RelationKind::Table,
+            comment: None,
+            row_estimate: None,
+            columns,
+            primary_key: Vec::new(),
+            unique_keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            row_security: false,
+        }
+    }
+
     /// The column with exactly this name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {

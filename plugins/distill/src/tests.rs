@@ -12,7 +12,7 @@ use airlock_plugin_sdk::contract::sql::{ComparedLiteral, Facts, Node, Rejection}
 use airlock_plugin_sdk::harness::{Recorded, clock, drive, table};
 use airlock_plugin_sdk::{Attribute, ColumnRef, TableRef};
 use airlock_types::Catalogue;
-use airlock_types::catalogue::{Column, Relation, RelationKind, TypeFamily};
+use airlock_types::catalogue::{Column, Relation, TypeFamily};
 
 use super::*;
 
@@ -59,17 +59,7 @@ fn relation(name: &str, columns: &[(&str, &str)]) -> Relation {
             enum_labels: Vec::new(),
         }
     };
-    Relation {
-        table: airlock_types::TableRef::new("public", name),
-        kind: RelationKind::Table,
-        comment: None,
-        row_estimate: None,
-        columns: columns.iter().map(column).collect(),
-        primary_key: Vec::new(),
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        row_security: false,
-    }
+    Relation::table(airlock_types::TableRef::new("public", name), columns.iter().map(column).collect())
 }
 
 fn rejected(rejection: airlock_gate::Rejection) -> Rejection {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use airlock_gate::Part;
-use airlock_types::catalogue::{Relation, RelationKind, ShownColumn};
+use airlock_types::catalogue::{Relation, ShownColumn};
 use airlock_types::{Catalogue, ColumnRef, TableRef};
 use postgres_protocol::message::backend::DataRowBody;
 
@@ -101,7 +101,11 @@ pub(super) fn read(
         let is_listed =
             catalogue.relation(&table).is_some_and(|listed| listed.column(&column.name).is_some());
         if !is_listed {
-            behind.entry(table.clone()).or_insert_with(|| nameless(table)).columns.push(column);
+            behind
+                .entry(table.clone())
+                .or_insert_with(|| Relation::table(table, Vec::new()))
+                .columns
+                .push(column);
         }
     }
     let mut of_views: HashMap<TableRef, Reads> = HashMap::new();
@@ -149,21 +153,6 @@ pub(super) fn read(
         shown.map(|(column, of)| ShownColumn { column, of: of.into_iter().collect() }).collect();
     catalogue.behind = behind.into_values().collect();
     Ok(())
-}
-
-/// A relation of which only columns are known.
-fn nameless(table: TableRef) -> Relation {
-    Relation {
-        table,
-        kind: RelationKind::Table,
-        comment: None,
-        row_estimate: None,
-        columns: Vec::new(),
-        primary_key: Vec::new(),
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        row_security: false,
-    }
 }
 
 fn all(table: &TableRef, known: &HashMap<TableRef, Vec<String>>) -> impl Iterator<Item = ColumnRef> {

@@ -63,6 +63,19 @@ impl Walk<'_> {
         .hint("Select it as it is, or one of its fields: (column).field.")
     }
 
+    /// One of several values, nobody knows which: as large as the largest.
+    fn one_of(&mut self, written: &[&NodeEnum], values: &[Value], location: i32) -> Checked<Value> {
+        self.of_one_type(written, values, location)?;
+        Ok(Value {
+            kind: together(values),
+            nature: losses::together(written, values),
+            origin: None,
+            trace: Trace::Lost,
+            bytes: values.iter().map(|value| value.bytes).max().unwrap_or_default(),
+            count: counts::largest(values),
+        })
+    }
+
     fn expression(&mut self, node: &NodeEnum, scope: &Scope<'_>) -> Checked<Value> {
         let negated = std::mem::take(&mut self.negated);
         match node {
@@ -133,46 +146,24 @@ impl Walk<'_> {
                 results.extend(self.maybe(inner(&case.defresult), scope)?);
                 written.extend(inner(&case.defresult));
                 self.not_taken_on(compared.iter(), false, case.location)?;
-                self.of_one_type(&written, &results, case.location)?;
-                let bytes = results.iter().map(|value| value.bytes).max().unwrap_or_default();
-                let (kind, nature) = (together(&results), losses::together(&written, &results));
-                Ok(Value {
-                    kind,
-                    nature,
-                    origin: None,
-                    trace: Trace::Lost,
-                    bytes,
-                    count: counts::largest(&results),
-                })
+                self.one_of(&written, &results, case.location)
             }
             NodeEnum::CoalesceExpr(coalesce) => {
                 let values = self.all(&coalesce.args, scope)?;
                 let written: Vec<_> = coalesce.args.iter().filter_map(|node| node.node.as_ref()).collect();
-                self.of_one_type(&written, &values, coalesce.location)?;
-                let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
-                let (kind, nature) = (together(&values), losses::together(&written, &values));
-                Ok(Value {
-                    kind,
-                    nature,
-                    origin: None,
-                    trace: Trace::Lost,
-                    bytes,
-                    count: counts::largest(&values),
-                })
+                self.one_of(&written, &values, coalesce.location)
             }
             NodeEnum::MinMaxExpr(minmax) => {
                 let values = self.all(&minmax.args, scope)?;
                 let written: Vec<_> = minmax.args.iter().filter_map(|node| node.node.as_ref()).collect();
-                self.of_one_type(&written, &values, minmax.location)?;
-                let bytes = values.iter().map(|value| value.bytes).max().unwrap_or_default();
+                let value = self.one_of(&written, &values, minmax.location)?;
                 // LEAST is how a careful writer bounds a number.
                 let count = if minmax.op == MinMaxOp::IsLeast as i32 {
                     values.iter().map(|value| value.count).min().unwrap_or_default()
                 } else {
-                    counts::largest(&values)
+                    value.count
                 };
-                let (kind, nature) = (together(&values), losses::together(&written, &values));
-                Ok(Value { kind, nature, origin: None, trace: Trace::Lost, bytes, count })
+                Ok(Value { count, ..value })
             }
             NodeEnum::SqlvalueFunction(function) => {
                 use SqlValueFunctionOp as Op;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use airlock_gate::{AllowedFunction, Gate, Policy};
 use airlock_types::TableRef;
 use airlock_types::catalogue::{
-    CastObject, Catalogue, Column, FunctionObject, OperatorObject, Relation, RelationKind, ReturnedColumn,
-    Returns, TypeFamily, TypeKind, TypeObject,
+    CastObject, Catalogue, Column, FunctionObject, OperatorObject, Relation, ReturnedColumn, Returns,
+    TypeFamily, TypeKind, TypeObject,
 };
 
 fn relation(schema: &str, name: &str, columns: &[(&str, &str)]) -> Relation {
@@ -25,17 +25,7 @@ fn relation(schema: &str, name: &str, columns: &[(&str, &str)]) -> Relation {
             enum_labels: Vec::new(),
         }
     });
-    Relation {
-        table: TableRef::new(schema, name),
-        kind: RelationKind::Table,
-        comment: None,
-        row_estimate: None,
-        columns: columns.collect(),
-        primary_key: Vec::new(),
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        row_security: false,
-    }
+    Relation::table(TableRef::new(schema, name), columns.collect())
 }
 
 /// A function with these arguments.

@@ -9,7 +9,7 @@ pub mod wide;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use airlock_types::catalogue::{Column, ForeignKey, Relation, RelationKind, TypeFamily};
+use airlock_types::catalogue::{Column, ForeignKey, Relation, TypeFamily};
 use airlock_types::{Catalogue, TableRef};
 use pg_query::protobuf::{ColumnDef, ConstrType, Constraint, CreateStmt, Node, ObjectType, RangeVar};
 use pg_query::{NodeEnum, ParserOptions};
@@ -114,17 +114,7 @@ fn table_ref(range: &RangeVar) -> TableRef {
 }
 
 fn relation(create: &CreateStmt) -> Relation {
-    let mut relation = Relation {
-        table: table_ref(create.relation.as_ref().unwrap()),
-        kind: RelationKind::Table,
-        comment: None,
-        row_estimate: None,
-        columns: Vec::new(),
-        primary_key: Vec::new(),
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        row_security: false,
-    };
+    let mut relation = Relation::table(table_ref(create.relation.as_ref().unwrap()), Vec::new());
     for element in &create.table_elts {
         match element.node.as_ref() {
             Some(NodeEnum::ColumnDef(definition)) => {

@@ -1,6 +1,6 @@
 //! A catalogue of fifteen hundred tables of forty columns, which nobody made for a test of its words.
 
-use airlock_types::catalogue::{Column, Relation, RelationKind, TypeFamily};
+use airlock_types::catalogue::{Column, Relation, TypeFamily};
 use airlock_types::{Catalogue, TableRef};
 
 const THINGS: [&str; 25] = [
@@ -42,15 +42,8 @@ pub fn catalogue() -> Catalogue {
             column(format!("{}_{}", of(&THINGS, number), of(&KINDS, (number * 7 + thing.len()) % 20)))
         }));
         catalogue.insert(Relation {
-            table: TableRef::new("public", name),
-            kind: RelationKind::Table,
-            comment: None,
-            row_estimate: None,
-            columns,
             primary_key: vec![format!("{thing}_id")],
-            unique_keys: Vec::new(),
-            foreign_keys: Vec::new(),
-            row_security: false,
+            ..Relation::table(TableRef::new("public", name), columns)
         });
     }
     catalogue

@@ -123,13 +123,14 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use airlock_gate::Letters;
     use airlock_types::{ColumnRef, TableRef};
 
     use super::*;
 
-    fn compared(column: &str, operator: &str, literal: &str) -> ComparedLiteral {
+    /// A literal as a text of `bills` compares a column with it.
+    pub(in crate::spelling) fn compared(column: &str, operator: &str, literal: &str) -> ComparedLiteral {
         let column = ColumnRef { table: TableRef::new("public", "bills"), column: column.to_owned() };
         ComparedLiteral {
             column,
