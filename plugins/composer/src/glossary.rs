@@ -166,3 +166,28 @@ impl Glossary {
         Self { terms, inside: false }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use airlock_plugin_sdk::harness::clock;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_turns_its_words_about_is_said_only_where_they_are_turned() {
+        for (name, question, want) in [
+            ("out of stock", "Which products are out of stock?", true),
+            ("out of stock", "Which products are in stock?", false),
+            ("no stock", "Which products have no stock?", true),
+            ("no stock", "How much stock do we have?", false),
+            ("low stock", "Which products have low stock?", true),
+            ("without a phone", "Which customers without any phone owe us?", true),
+            ("without a phone", "Which customers have a phone?", false),
+        ] {
+            let reading = Reading::new(question, &clock("2026-08-20"));
+            let name = Name::new(name);
+            let first = reading.tokens.iter().position(|token| name.words.first() == Some(&token.stem));
+            assert_eq!(first.is_some_and(|first| name.turned_at(&reading, first)), want, "{question}");
+        }
+    }
+}
