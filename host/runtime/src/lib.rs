@@ -17,6 +17,7 @@ mod errors;
 mod grants;
 mod limits;
 mod load;
+mod meter;
 mod outputs;
 mod recording;
 mod registry;

@@ -1,8 +1,6 @@
 //! The one place that makes a store: fresh for each call, with every limit on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
 
@@ -10,6 +8,7 @@ use crate::bounds::line;
 use crate::contract::log::Level;
 use crate::contract::types::Attribute;
 use crate::limits::{Limit, LimitHit, Limits, Spent};
+use crate::meter::Meter;
 use crate::services::Services;
 use crate::wasi::Inert;
 
@@ -218,69 +217,5 @@ impl ResourceLimiter for Guard {
 
     fn memories(&self) -> usize {
         self.memories
-    }
-}
-
-/// Compute time of one call: the time its future was being polled, less the time spent in host functions.
-#[derive(Debug)]
-pub(crate) struct Meter {
-    origin: Instant,
-    /// Nanoseconds of earlier polls.
-    before: AtomicU64,
-    /// When the present poll began, in nanoseconds since `origin`; [`IDLE`] between polls.
-    since: AtomicU64,
-    /// Nanoseconds in host functions.
-    host: AtomicU64,
-}
-
-const IDLE: u64 = u64::MAX;
-
-impl Meter {
-    fn new() -> Self {
-        Self {
-            origin: Instant::now(),
-            before: AtomicU64::new(0),
-            since: AtomicU64::new(IDLE),
-            host: AtomicU64::new(0),
-        }
-    }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(IDLE - 1)
-    }
-
-    fn running(&self) -> u64 {
-        match self.since.load(Ordering::Relaxed) {
-            IDLE => 0,
-            since => self.now().saturating_sub(since),
-        }
-    }
-
-    /// The guest's thread begins to run.
-    pub(crate) fn resume(&self) {
-        self.since.store(self.now(), Ordering::Relaxed);
-    }
-
-    /// The guest's thread goes to do something else.
-    pub(crate) fn pause(&self) {
-        let ran = self.running();
-        self.before.fetch_add(ran, Ordering::Relaxed);
-        self.since.store(IDLE, Ordering::Relaxed);
-    }
-
-    fn host_time<R>(&self, run: impl FnOnce() -> R) -> R {
-        let began = self.now();
-        let result = run();
-        self.host.fetch_add(self.now().saturating_sub(began), Ordering::Relaxed);
-        result
-    }
-
-    fn host(&self) -> Duration {
-        Duration::from_nanos(self.host.load(Ordering::Relaxed))
-    }
-
-    fn compute(&self) -> Duration {
-        let polled = self.before.load(Ordering::Relaxed).saturating_add(self.running());
-        Duration::from_nanos(polled.saturating_sub(self.host.load(Ordering::Relaxed)))
     }
 }
