@@ -25,9 +25,10 @@ use crate::errors::{CallError, CallErrorKind, TrapReport};
 use crate::grants::Stage;
 use crate::limits::{Limit, LimitHit, Spent};
 use crate::load::Component;
+use crate::meter::Meter;
 use crate::services::Services;
 use crate::stages::{Canonicalize, Entry, Judge, Review, SeedLessons, Step};
-use crate::store::{self, Meter, Sharing, State};
+use crate::store::{self, Sharing, State};
 use crate::wasi::{Denied, Exit, Inert};
 
 /// Frames of a trap that are reported, and bytes of each.
