@@ -6,6 +6,7 @@
 
 mod amounts;
 mod kinds;
+mod scope;
 mod sentence;
 mod verdicts;
 
@@ -151,6 +152,7 @@ impl<'a> Claims<'a> {
             .or_else(|| self.uncounted(&said))
             .or_else(|| self.mislabelled(&said))
             .or_else(|| self.unshared(&said))
+            .or_else(|| self.unscoped(&said))
     }
 
     /// Whether what begins with a digit is a number, or stands in the rows as it is: `2x` claims what 2 does not.

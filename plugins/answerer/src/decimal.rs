@@ -7,6 +7,12 @@ pub struct Decimal {
     scale: u32,
 }
 
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.equals(*other)
+    }
+}
+
 /// Digits a `Decimal` can hold.
 const DIGITS: usize = 30;
 /// Decimals that are told as they are.

@@ -6,36 +6,53 @@ use airlock_plugin_sdk::contract::repair::ProbeFinding;
 use crate::decimal::grouped;
 use crate::given::Given;
 use crate::label::label;
+use crate::query::Measure;
 use crate::question::sentence as ended;
 use crate::table;
 
 /// Spellings that are named.
 const SPELLINGS: usize = 5;
 
+/// What an empty result shows of the rows that the query asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// There is none.
+    NoRow,
+    /// None of them has a value.
+    NoValue,
+    /// There may be some: their values are 0, or nothing was computed from them.
+    Nothing,
+}
+
 /// The sentence for no rows, and for the one row of NULL that an aggregate over nothing gives. Absent when there is
 /// something to tell.
 pub fn sentence(given: &Given<'_>) -> Option<String> {
     let input = given.input;
-    let head = if input.row_count == 0 {
-        "No row matches the question.".to_owned()
-    } else if input.row_count == 1 && aggregate_of_nothing(input) {
+    let measure = given.query.plain().map(|plain| &plain.measure);
+    let (head, shown) = if input.row_count == 0 {
+        ("No row matches the question.".to_owned(), Shown::NoRow)
+    } else if input.row_count == 1 && is_without_value(input) {
+        // An aggregate of rows gives a value where one of them has any.
+        let aggregate = matches!(measure, Some(Measure::Sum(_) | Measure::Average(_) | Measure::End { .. }));
+        let why = match (aggregate, divides_by_nothing(input)) {
+            (true, _) => ": no row with a value matched",
+            (false, true) => ": no row with a value matched, or what it would be divided by is 0",
+            (false, false) => "",
+        };
         let labels: Vec<String> = input
             .columns
             .iter()
             .map(|column| label(&column.name, input))
             .filter(|label| !label.is_empty())
             .collect();
-        let why = if divides_by_nothing(input) {
-            "no row with a value matched, or what it would be divided by is 0"
-        } else {
-            "no row with a value matched"
+        let head = match labels.as_slice() {
+            [label] => format!("There is no value for {label}{why}."),
+            _ => format!("There is no value{why}."),
         };
-        match labels.as_slice() {
-            [label] => format!("There is no value for {label}: {why}."),
-            _ => format!("There is no value: {why}."),
-        }
-    } else if input.row_count == 1 && counted_nothing(input) && was_looked_at(input) {
-        table::sentence(given)
+        (head, if aggregate { Shown::NoValue } else { Shown::Nothing })
+    } else if input.row_count == 1 && is_zero(input) && was_looked_at(input) {
+        let counted = measure == Some(&Measure::Rows);
+        (table::sentence(given), if counted { Shown::NoRow } else { Shown::Nothing })
     } else {
         return None;
     };
@@ -43,13 +60,13 @@ pub fn sentence(given: &Given<'_>) -> Option<String> {
         none(input),
         null(input),
         among(input),
-        held(input),
+        held(input, shown),
         input.probe.as_ref().map(finding),
         missing(input),
         values(input),
         without(input),
         beside(input),
-        tables(input),
+        tables(input, shown),
         unchecked(input),
     ];
     let told = std::iter::once(head).chain(told.into_iter().flatten());
@@ -126,7 +143,7 @@ fn beside(input: &AnswerInput) -> Option<String> {
 }
 
 /// The values that are there as the query has them.
-fn held(input: &AnswerInput) -> Option<String> {
+fn held(input: &AnswerInput, shown: Shown) -> Option<String> {
     let held: Vec<String> = notes(input, "empty:held")
         .filter_map(|note| note.split_once('\t'))
         .map(|(column, value)| format!("{column} has '{value}'"))
@@ -135,12 +152,16 @@ fn held(input: &AnswerInput) -> Option<String> {
         && ["empty:rows", "empty:without", "empty:beside"]
             .iter()
             .all(|key| notes(input, key).next().is_none());
-    let rest = if alone { "; the conditions together leave no row" } else { "" };
+    let rest = match shown {
+        Shown::NoRow if alone => "; the conditions together leave no row",
+        Shown::NoValue if alone => "; no row that meets the conditions together has a value",
+        _ => "",
+    };
     (!held.is_empty()).then(|| format!("It was checked that {}{rest}.", and(&held)))
 }
 
 /// The tables that have rows, those that have none, and those that may have some that the reader is not shown.
-fn tables(input: &AnswerInput) -> Option<String> {
+fn tables(input: &AnswerInput, shown: Shown) -> Option<String> {
     let empty: Vec<&str> = notes(input, "empty:no-rows").collect();
     let hidden: Vec<&str> = notes(input, "empty:none-visible").collect();
     let filled: Vec<&str> = notes(input, "empty:rows").collect();
@@ -155,11 +176,14 @@ fn tables(input: &AnswerInput) -> Option<String> {
     };
     match (empty.as_slice(), hidden.as_slice(), filled.as_slice()) {
         ([], [], []) => None,
-        ([], [], filled) => Some(format!(
-            "It was checked that {} {} rows; what the query asks of them leaves none.",
-            and(filled),
-            have(filled)
-        )),
+        ([], [], filled) => {
+            let rest = match shown {
+                Shown::NoRow => "; what the query asks of them leaves none",
+                Shown::NoValue => "; none of those that the query asks for has a value",
+                Shown::Nothing => "",
+            };
+            Some(format!("It was checked that {} {} rows{rest}.", and(filled), have(filled)))
+        }
         (empty, [], _) => Some(none(empty)),
         ([], hidden, _) => Some(unseen(hidden)),
         (empty, hidden, _) => Some(format!("{} {}", none(empty), unseen(hidden))),
@@ -219,15 +243,18 @@ fn finding(probe: &ProbeFinding) -> String {
     }
 }
 
-fn aggregate_of_nothing(input: &AnswerInput) -> bool {
+/// Whether the one row has no value in any column.
+fn is_without_value(input: &AnswerInput) -> bool {
     input.rows.first().is_some_and(|row| !row.is_empty() && row.iter().all(Option::is_none))
 }
 
-/// Whether the query makes a division by zero no value.
+/// Whether the query makes a division of aggregates by zero no value.
 fn divides_by_nothing(input: &AnswerInput) -> bool {
-    input.sql.as_ref().is_some_and(|sql| sql.to_ascii_lowercase().contains("nullif"))
+    let sql = input.sql.as_deref().unwrap_or_default().to_ascii_lowercase();
+    sql.contains("nullif") && ["avg(", "count(", "sum("].iter().any(|call| sql.contains(call))
 }
 
-fn counted_nothing(input: &AnswerInput) -> bool {
+/// Whether the one value is 0.
+fn is_zero(input: &AnswerInput) -> bool {
     matches!(input.rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "0")
 }

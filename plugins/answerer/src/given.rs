@@ -8,7 +8,8 @@ use airlock_plugin_sdk::contract::answerer::AnswerInput;
 use airlock_plugin_sdk::question::stems::{is_function_word, is_light, is_relation, stem};
 use airlock_plugin_sdk::{Host, words};
 
-use crate::column::{Column, columns};
+use crate::column::{Column, Part, columns};
+use crate::counted::Counted;
 use crate::decimal::Decimal;
 use crate::label::generic;
 use crate::query::Query;
@@ -17,11 +18,12 @@ use crate::trace::numbers;
 use crate::vocabulary::is_plain;
 
 /// Relations and terms near the question that are looked at for its words.
-const NEAR: u32 = 10;
+pub const NEAR: u32 = 10;
 
 /// Light words that narrow what is asked for all the same.
-const NARROWING: [&str; 19] = [
+pub const NARROWING: [&str; 20] = [
     "available",
+    "empty",
     "current",
     "currently",
     "enter",
@@ -60,6 +62,8 @@ pub struct Given<'a> {
     lent: BTreeSet<String>,
     /// Numbers of the question that the query has too.
     pub asked: Vec<Decimal>,
+    /// Of a result of one number what that is, where it is known.
+    pub counted: Option<Counted>,
 }
 
 impl<'a> Given<'a> {
@@ -86,7 +90,13 @@ impl<'a> Given<'a> {
         });
         let asked = asked.map(|number| number.value).collect();
         let assumed = input.assumptions.iter().flat_map(|text| stems_of(text)).collect();
-        let mut given = Self { input, query, columns, stems, assumed, lent: BTreeSet::new(), asked };
+        let counted = match (input.rows.as_slice(), columns.as_slice()) {
+            ([_], [column]) if column.part == Part::Measure => {
+                Counted::of(host, input, &query, &column.label)
+            }
+            _ => None,
+        };
+        let mut given = Self { input, query, columns, stems, assumed, lent: BTreeSet::new(), asked, counted };
         given.lend(host);
         given
     }
@@ -130,11 +140,11 @@ impl<'a> Given<'a> {
             );
         }
         for term in host.near_terms(&self.input.question, NEAR) {
-            let parts: Vec<Query> = [&term.metric_sql, &term.filter_sql]
-                .into_iter()
-                .flatten()
-                .map(|sql| Query::of(sql))
-                .collect();
+            let parts = [
+                term.metric_sql.as_deref().map(Query::of),
+                term.filter_sql.as_deref().map(Query::of_condition),
+            ];
+            let parts: Vec<Query> = parts.into_iter().flatten().collect();
             if !parts.is_empty() && parts.iter().all(|part| self.query.holds(part)) {
                 called.push(term.name);
                 called.extend(term.synonyms);

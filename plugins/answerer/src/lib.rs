@@ -10,6 +10,7 @@
 //! - each name in it is one of the rows or the query (`names`);
 //! - what it counts, compares, ranks, denies, sums up or says of a change is borne out by the rows, and each of its other words
 //!   says nothing or comes from somewhere (`claims`). Words of the question count where the query bears them out (`given`);
+//! - about one number it says what the query counts, just that and all of it (`scope`, `counted`);
 //! - no number of a row stands beside the name of another (`pairs`), or of another column;
 //! - what is left says what the rows say: at least one value of the rows appears in it, numbers in digits, exact or rounded as the
 //!   trace allows, texts as they are but for case (`ground`).
@@ -20,6 +21,7 @@
 mod arithmetic;
 mod claims;
 mod column;
+mod counted;
 mod dates;
 mod decimal;
 mod empty;

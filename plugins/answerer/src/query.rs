@@ -1,8 +1,15 @@
 //! What a query's text asks for: what it reads, the literals it compares with, the times it keeps to, and whether it cuts its
 //! rows.
 //!
-//! A question's words are no evidence that the query had them. What the query compares with is.
+//! A question's words are no evidence that the query had them. What the query surely keeps to is (`kept`): a literal that only
+//! stands in its text is not.
 
+mod clauses;
+mod comparison;
+mod kept;
+mod plain;
+mod said;
+mod sides;
 mod tokens;
 
 use std::collections::BTreeSet;
@@ -12,6 +19,11 @@ use airlock_plugin_sdk::question::stems::{kin, stem};
 use airlock_plugin_sdk::time::{Date, Days};
 use airlock_plugin_sdk::words;
 
+use self::comparison::{Condition, Test};
+use self::kept::Kept;
+pub use self::plain::{Ended, Measure, Plain, Relation};
+pub use self::said::Said;
+use self::sides::{Text, is_mark};
 use self::tokens::{Kind, Token, tokens};
 use crate::dates;
 use crate::decimal::Decimal;
@@ -51,20 +63,17 @@ const EXCLUDING: [&str; 12] = [
     "without",
 ];
 
-/// A literal that the query compares something with.
+/// A literal that the query compares something with, wherever it does so.
 struct Literal {
     /// Stems of its words.
     stems: BTreeSet<String>,
     number: Option<Decimal>,
     text: String,
-    quoted: bool,
     operator: String,
     /// The part of a date that is compared: `extract(year FROM day) = 2026`.
     part: Option<&'static str>,
     /// What is compared is another than it.
     negative: bool,
-    /// The alternatives it is one of: a list, or what stands between `OR`.
-    among: Option<usize>,
 }
 
 /// What a query's text asks for.
@@ -75,6 +84,11 @@ pub struct Query {
     literals: Vec<Literal>,
     /// The days that its ranges begin and end with.
     days: Vec<Date>,
+    /// What it surely keeps to.
+    kept: Kept,
+    plain: Option<Plain>,
+    /// It is a condition and no query.
+    is_condition: bool,
     /// Relations it reads, as far as FROM and JOIN show.
     relations: usize,
     /// The columns of its result, each with the stems of what it is computed from; none where the text does not show it.
@@ -97,7 +111,6 @@ impl Query {
         let read = tokens(sql);
         let is = |at: usize, word: &str| read.get(at).is_some_and(|token| token.is(word));
         let mut query = Self { days: dates::of_query(sql), text: sql.to_lowercase(), ..Self::default() };
-        let alternatives = tokens::alternatives(&read);
         let refused = tokens::refused(&read);
         for (at, token) in read.iter().enumerate() {
             match token.kind {
@@ -114,12 +127,7 @@ impl Query {
                     query.note(&read, at);
                 }
                 Kind::Text | Kind::Number => {
-                    query.literals.extend(literal(
-                        &read,
-                        at,
-                        alternatives.get(at).copied().flatten(),
-                        &refused,
-                    ));
+                    query.literals.extend(literal(&read, at, &refused));
                 }
                 Kind::Mark => {
                     query.divides |= token.text == "/";
@@ -132,7 +140,23 @@ impl Query {
             literal.operator == "=" && literal.number.is_some_and(|number| number.equals(Decimal::ZERO))
         });
         query.targets = targets(&read);
+        let whole = match read.as_slice() {
+            [whole @ .., end] if is_mark(end, ";") => whole,
+            whole => whole,
+        };
+        query.kept = Kept::of(whole);
+        query.plain = Plain::of(whole, &query.kept.links).filter(|_| !query.kept.unread);
         query
+    }
+
+    /// Reads a condition that stands alone.
+    pub fn of_condition(sql: &str) -> Self {
+        Self { kept: Kept::of_conditions(&tokens(sql)), is_condition: true, ..Self::of(sql) }
+    }
+
+    /// What its one value is, where it is a query of the plainest shape and all of its conditions were read.
+    pub fn plain(&self) -> Option<&Plain> {
+        self.plain.as_ref()
     }
 
     /// What a keyword says of the whole.
@@ -160,15 +184,20 @@ impl Query {
     /// stands in: of alternatives it must name all, and what is left out may be named where it says so.
     pub fn bears(&self, word: &str, among: &BTreeSet<String>) -> bool {
         let word = stem(word);
-        let excludes = EXCLUDING.iter().any(|other| among.contains(&stem(other)));
-        let told = |literal: &Literal| literal.stems.iter().any(|part| among.contains(part));
-        self.reads(&word)
-            || self.literals.iter().filter(|literal| literal.stems.contains(&word)).any(|literal| {
-                let all = literal.among.is_none_or(|group| {
-                    self.literals.iter().filter(|other| other.among == Some(group)).all(told)
-                });
-                if literal.negative { excludes } else { all }
-            })
+        self.reads(&word) || self.keeps_to(&word, among)
+    }
+
+    /// Whether a stem is of a value that it keeps to.
+    pub fn keeps_to(&self, part: &str, among: &BTreeSet<String>) -> bool {
+        let told = |value: &Text| value.stems.iter().any(|part| among.contains(part));
+        self.kept.conditions.iter().any(|condition| match &condition.test {
+            Test::One(values) => {
+                values.iter().any(|value| value.stems.contains(part))
+                    && (values.len() == 1 || values.iter().all(told))
+            }
+            Test::Not(values) => excludes(among) && values.iter().any(|value| value.stems.contains(part)),
+            _ => false,
+        })
     }
 
     /// Whether a stem is of a value that it leaves out.
@@ -185,8 +214,14 @@ impl Query {
     /// Whether it keeps to a text, by all of its words.
     pub fn bears_text(&self, text: &str, among: &BTreeSet<String>) -> bool {
         let told: Vec<String> = words::words(text).into_iter().map(|word| word.text).collect();
-        let kept = |literal: &Literal| told.iter().all(|word| literal.stems.contains(&stem(word)));
-        !told.is_empty() && self.literals.iter().any(kept) && told.iter().all(|word| self.bears(word, among))
+        let whole = |value: &Text| told.iter().all(|word| value.stems.contains(&stem(word)));
+        let kept = |condition: &Condition| match &condition.test {
+            Test::One(values) | Test::Not(values) => values.iter().any(whole),
+            _ => false,
+        };
+        !told.is_empty()
+            && self.kept.conditions.iter().any(kept)
+            && told.iter().all(|word| self.bears(word, among))
     }
 
     /// Whether it names a word, or a value by it.
@@ -194,105 +229,29 @@ impl Query {
         self.names.contains(&stem(word))
     }
 
-    /// Whether it compares with this number so: from above, from below, or in any way.
-    pub fn bounds(&self, number: Decimal, above: Option<bool>) -> bool {
-        self.literals.iter().any(|literal| {
-            let fits = match above {
-                Some(true) => literal.operator.starts_with('>'),
-                Some(false) => literal.operator.starts_with('<'),
-                None => true,
-            };
-            fits && !literal.negative && literal.number.is_some_and(|known| known.equals(number))
-        }) || (above.is_none() && self.limit.and_then(of_count).is_some_and(|limit| limit.equals(number)))
+    /// Whether it keeps to what lies so beside this number (the number itself taken in where `inclusive`), or to the number in
+    /// any way.
+    pub fn bounds(&self, number: Decimal, side: Option<(bool, bool)>) -> bool {
+        let so = |condition: &Condition| match (&condition.test, side) {
+            (Test::Bound { above, inclusive, number: known }, Some(side)) => {
+                side == (*above, *inclusive) && known.equals(number) && !is_key(&condition.side.name)
+            }
+            (Test::Bound { number: known, .. }, None) => known.equals(number),
+            (Test::One(values), None) => values
+                .iter()
+                .any(|value| Decimal::parse(&value.written).is_some_and(|known| known.equals(number))),
+            (Test::Part(_, known), None) => {
+                of_count(u64::from(*known)).is_some_and(|known| known.equals(number))
+            }
+            _ => false,
+        };
+        self.kept.conditions.iter().any(so)
+            || (side.is_none() && self.limit.and_then(of_count).is_some_and(|limit| limit.equals(number)))
     }
 
     /// Whether it keeps to exactly these days; a side that is absent is open.
     pub fn lasts(&self, from: Option<Date>, until: Option<Date>) -> bool {
-        if from.is_none() && until.is_none() {
-            return false;
-        }
-        let last = until.map(|until| until.add_days(-1));
-        let out = |date: Date| {
-            self.literals.iter().any(|literal| literal.negative && Date::parse(&literal.text) == Some(date))
-        };
-        let has = |side: Option<Date>| side.is_none_or(|date| self.days.contains(&date) && !out(date));
-        let open = match (from, last) {
-            (Some(from), None) => !self.days.iter().any(|day| *day > from),
-            (None, Some(last)) => !self.days.iter().any(|day| *day < last),
-            _ => true,
-        };
-        if has(from) && has(last) && open {
-            return true;
-        }
-        let (Some(from), Some(until)) = (from, until) else { return false };
-        let unit = [
-            ("year", Days::year(from)),
-            ("quarter", Days::quarter(from)),
-            ("month", Days::month(from)),
-            ("day", Days::day(from)),
-        ];
-        unit.into_iter().filter(|(_, days)| days.from == from && days.until == until).any(|(unit, _)| {
-            let truncated = self.text.contains(&format!("date_trunc('{unit}'"));
-            (truncated && has(Some(from))) || self.takes(unit, from) || self.writes(unit, from)
-        })
-    }
-
-    /// Whether it compares the parts of a date with those of this one, down to a unit.
-    fn takes(&self, unit: &str, date: Date) -> bool {
-        let parts: [(&str, i64); 4] = [
-            ("year", i64::from(date.year())),
-            ("quarter", i64::from(date.quarter())),
-            ("month", i64::from(date.month())),
-            ("day", i64::from(date.day())),
-        ];
-        let wanted = match unit {
-            "year" => &["year"][..],
-            "quarter" => &["year", "quarter"],
-            "month" => &["year", "month"],
-            _ => &["year", "month", "day"],
-        };
-        // What is compared besides narrows it.
-        parts.iter().all(|(part, value)| {
-            let held = |literal: &&Literal| literal.part == Some(*part);
-            let mut found = self.literals.iter().filter(held).peekable();
-            let equal = |literal: &Literal| {
-                !literal.negative
-                    && literal.among.is_none()
-                    && literal.operator == "="
-                    && literal.number.is_some_and(|number| {
-                        u64::try_from(*value).ok().and_then(of_count).is_some_and(|want| number.equals(want))
-                    })
-            };
-            if wanted.contains(part) {
-                found.peek().is_some() && found.all(equal)
-            } else {
-                found.peek().is_none()
-            }
-        })
-    }
-
-    /// Whether it compares a text with the beginning of this date: `to_char(day, 'YYYY-MM') = '2026-03'`.
-    fn writes(&self, unit: &str, date: Date) -> bool {
-        let written = date.to_string();
-        let digits = |literal: &&Literal| literal.quoted && literal.text.bytes().all(|b| b.is_ascii_digit());
-        // `to_char(day, 'YYYY') = '2026' AND to_char(day, 'MM') = '07'` keeps to less than a year.
-        if self.literals.iter().filter(digits).count() > 1 {
-            return false;
-        }
-        let length = match unit {
-            "year" => 4,
-            "month" => 7,
-            "day" => 10,
-            _ => return false,
-        };
-        written.get(..length).is_some_and(|start| {
-            self.literals.iter().any(|literal| {
-                literal.quoted
-                    && !literal.negative
-                    && literal.among.is_none()
-                    && literal.text.trim_end_matches(['%', '-']) == start
-            })
-        })
+        (from.is_some() || until.is_some()) && self.kept.period() == Some((from, until))
     }
 
     /// The years that its dates and numbers name.
@@ -317,23 +276,11 @@ impl Query {
 
     /// Whether it keeps to this month of whatever year.
     pub fn keeps_to_month(&self, month: u8) -> bool {
-        let date = |year: i32| Date::new(year, month, 1);
         let lasts = |year: &i32| {
-            date(*year).map(Days::month).is_some_and(|days| self.lasts(Some(days.from), Some(days.until)))
+            let days = Date::new(*year, month, 1).map(Days::month);
+            days.is_some_and(|days| self.lasts(Some(days.from), Some(days.until)))
         };
-        let alone = |literal: &Literal| {
-            literal.part == Some("month")
-                && !literal.negative
-                && literal.among.is_none()
-                && literal.operator == "="
-                && of_count(u64::from(month)).zip(literal.number).is_some_and(|(want, has)| want.equals(has))
-        };
-        self.years().iter().any(lasts) || self.literals.iter().any(alone)
-    }
-
-    /// Whether a day is one that its ranges begin or end with.
-    pub fn turns_at(&self, date: Date) -> bool {
-        self.days.contains(&date)
+        self.kept.month() == Some(u32::from(month)) || self.years().iter().any(lasts)
     }
 
     /// Whether it asks for what is not there, or is another.
@@ -376,11 +323,10 @@ impl Query {
 
     /// Whether it reads and keeps to all that another does.
     pub fn holds(&self, other: &Self) -> bool {
-        let same = |a: &Literal, b: &Literal| {
-            a.negative == b.negative && a.text == b.text && a.operator == b.operator
-        };
+        let kept = |condition: &Condition| self.kept.conditions.iter().any(|mine| mine.is(condition));
         other.names.is_subset(&self.names)
-            && other.literals.iter().all(|literal| self.literals.iter().any(|mine| same(mine, literal)))
+            && !(other.is_condition && other.kept.unread)
+            && other.kept.conditions.iter().all(kept)
     }
 
     /// What a column of the result is computed from.
@@ -393,19 +339,29 @@ fn of_count(number: u64) -> Option<Decimal> {
     Decimal::parse(&number.to_string())
 }
 
+/// Whether a sentence of these stems says that it leaves something out.
+fn excludes(among: &BTreeSet<String>) -> bool {
+    EXCLUDING.iter().any(|other| among.contains(&stem(other)))
+}
+
+/// Whether a column holds keys: what lies above one says nothing of an amount.
+fn is_key(name: &str) -> bool {
+    words::identifier_words(name).iter().any(|part| ["code", "id", "no"].contains(&part.as_str()))
+}
+
 fn is_keyword(word: &str) -> bool {
     KEYWORDS.split(' ').any(|known| known == word)
 }
 
 /// Stems of a name's words, shortenings written out too.
-fn name_stems(name: &str) -> impl Iterator<Item = String> {
+pub fn name_stems(name: &str) -> impl Iterator<Item = String> + use<> {
     let parts = words::identifier_words(name);
     let long: Vec<String> = parts.iter().filter_map(|part| expansion(part)).map(stem).collect();
     parts.into_iter().map(|part| stem(&part)).chain(long)
 }
 
 /// The literal at a place, where something is compared with it.
-fn literal(read: &[Token], at: usize, among: Option<usize>, refused: &BTreeSet<usize>) -> Option<Literal> {
+fn literal(read: &[Token], at: usize, refused: &BTreeSet<usize>) -> Option<Literal> {
     let token = read.get(at)?;
     let compared = tokens::comparison(read, at)?;
     // The parts of a date are no words.
@@ -413,12 +369,10 @@ fn literal(read: &[Token], at: usize, among: Option<usize>, refused: &BTreeSet<u
     let read = if dated { Vec::new() } else { words::words(&token.text) };
     Some(Literal {
         stems: read.iter().map(|word| stem(&word.text)).collect(),
-        quoted: token.kind == Kind::Text,
         number: Decimal::parse(&token.text),
         text: token.text.clone(),
         part: compared.part,
         negative: compared.negative != refused.contains(&at),
-        among: compared.list.or(among),
         operator: compared.operator,
     })
 }

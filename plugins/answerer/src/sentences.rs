@@ -198,9 +198,10 @@ mod tests {
         ] {
             assert_eq!(left_out(text, &single), Vec::<String>::new(), "{text}");
         }
-        let mut average = input("What is the average bill?", &[("avg", "numeric")], &[&[Some("3428.8677")]]);
+        let mut average =
+            input("What is the average amount?", &[("avg", "numeric")], &[&[Some("3428.8677")]]);
         average.sql = Some("SELECT avg(amount) FROM bills".into());
-        assert_eq!(left_out("The average bill is 3,428.87.", &average), Vec::<String>::new());
+        assert_eq!(left_out("The average amount is 3,428.87.", &average), Vec::<String>::new());
     }
 
     #[test]

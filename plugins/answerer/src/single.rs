@@ -8,13 +8,17 @@ use crate::sentences;
 
 /// The value in the shape of the question where the query bears that out, or else under its column's label, or by itself.
 pub fn sentence(given: &Given<'_>, name: &str, column: &Column, value: Option<&str>) -> String {
-    let said = column.said(value);
     let measured = column.part == Part::Measure && value.is_some();
-    let asked = measured.then(|| answer_one(&given.input.question, &said)).flatten();
+    let asked = measured.then(|| answer_one(&given.input.question, &column.said(value))).flatten();
     // A question is no evidence: its words are held to what a model's are.
-    if let Some(text) = asked.filter(|text| sentences::borne(text, given).1.is_empty()) {
-        return text;
-    }
+    asked
+        .filter(|text| sentences::borne(text, given).1.is_empty())
+        .unwrap_or_else(|| neutral(name, column, value))
+}
+
+/// The value under its column's label, or by itself: it says nothing but what the query calls it.
+pub fn neutral(name: &str, column: &Column, value: Option<&str>) -> String {
+    let said = column.said(value);
     let names = ["name", "title"].iter().any(|word| column.label.split(' ').any(|part| part == *word));
     if column.label.is_empty() {
         ended(&format!("The {} is {said}", generic(name).unwrap_or("answer")))

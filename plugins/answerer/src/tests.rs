@@ -10,6 +10,7 @@ use airlock_plugin_sdk::{BlockInfo, ColumnRef, ModelOutcome};
 use super::*;
 
 mod lent;
+mod scope;
 
 pub fn input(question: &str, columns: &[(&str, &str)], rows: &[&[Option<&str>]]) -> AnswerInput {
     AnswerInput {
@@ -87,7 +88,7 @@ fn single_values_read_as_sentences() {
             "What is the average bill?",
             ("avg", "numeric"),
             "3428.8677098150782361",
-            "The average bill is about 3,428.87.",
+            "The average is about 3,428.87.",
         ),
         ("Who manages the shop?", ("emp_nm", "text"), "Kavita More", "Kavita More."),
         ("Is it paid?", ("status", "text"), "PAID", "Status: PAID."),
@@ -100,7 +101,12 @@ fn single_values_read_as_sentences() {
         ("Worth?", ("worth", "money"), "$1,234.50", "Worth: $1,234.50."),
     ] {
         let mut input = input(question, &[column], &[&[Some(value)]]);
-        input.sql = Some("SELECT avg(total) FROM bills, customers".into());
+        let sql = match column.0 {
+            "count" => "SELECT count(*) FROM customers",
+            "bills_raised" => "SELECT count(*) AS bills_raised FROM bills",
+            _ => "SELECT avg(total) FROM bills, customers",
+        };
+        input.sql = Some(sql.into());
         assert_eq!(template(&input), want, "{question}");
     }
 }
@@ -416,6 +422,7 @@ fn nothing_found_says_no_more_than_was_run() {
 #[test]
 fn an_aggregate_over_nothing_is_no_value() {
     let mut null = input("Revenue in 1999?", &[("revenue", "numeric")], &[&[None]]);
+    null.sql = Some("SELECT sum(amount) AS revenue FROM bills WHERE day < '2000-01-01'".into());
     assert_eq!(template(&null), "There is no value for revenue: no row with a value matched.");
     null.columns[0].name = "sum".into();
     assert_eq!(template(&null), "There is no value: no row with a value matched.");
@@ -426,11 +433,76 @@ fn an_aggregate_over_nothing_is_no_value() {
         "There is no value: no row with a value matched, or what it would be divided by is 0."
     );
 
+    // A row that is there has no value: nothing is said of rows that are not.
+    for (sql, want) in [
+        ("SELECT manager FROM employees WHERE name = 'Asha'", "There is no value for manager."),
+        ("SELECT a.manager - b.manager AS manager FROM a, b", "There is no value for manager."),
+        (
+            "SELECT min(manager) AS manager FROM employees",
+            "There is no value for manager: no row with a value matched.",
+        ),
+    ] {
+        let mut unknown = input("Who is it?", &[("manager", "numeric")], &[&[None]]);
+        unknown.sql = Some(sql.into());
+        assert_eq!(template(&unknown), want, "{sql}");
+    }
+
     let mut zero = input("How many bills are paid?", &[("count", "bigint")], &[&[Some("0")]]);
     zero.sql = Some("SELECT count(*) FROM bills WHERE status = 'PAID'".into());
     assert_eq!(template(&zero), "0 bills are paid.");
     zero.probe = Some(probe(&["PAID"], None));
     assert!(template(&zero).starts_with("0 bills are paid. The query looked for 'paid'"));
+}
+
+#[test]
+fn no_row_is_said_where_none_is_shown_to_be_there() {
+    let noted = |sql: &str, value: Option<&str>| {
+        let mut data = input("How is it?", &[("n", "bigint")], &[&[value]]);
+        data.sql = Some(sql.into());
+        let notes = [("empty:held", "bills.status\tPAID"), ("empty:rows", "bills")];
+        data.attributes = notes.map(|(key, value)| Attribute { key: key.into(), value: value.into() }).into();
+        template(&data)
+    };
+    let held = "It was checked that bills.status has 'PAID'.";
+    for (sql, value, want) in [
+        (
+            "SELECT count(*) AS n FROM bills WHERE status = 'PAID'",
+            Some("0"),
+            format!(
+                "N: 0. {held} It was checked that bills has rows; what the query asks of them leaves none."
+            ),
+        ),
+        (
+            "SELECT sum(n) AS n FROM bills WHERE status = 'PAID'",
+            None,
+            format!(
+                "There is no value for n: no row with a value matched. {held} It was checked that bills has rows; none of those \
+                 that the query asks for has a value."
+            ),
+        ),
+        (
+            "SELECT min(n) AS n FROM bills",
+            Some("0"),
+            format!("N: 0. {held} It was checked that bills has rows."),
+        ),
+        (
+            "SELECT count(n) AS n FROM bills",
+            Some("0"),
+            format!("N: 0. {held} It was checked that bills has rows."),
+        ),
+        (
+            "SELECT (SELECT count(*) FROM a) - (SELECT count(*) FROM b) AS n",
+            Some("0"),
+            format!("N: 0. {held} It was checked that bills has rows."),
+        ),
+        (
+            "SELECT n FROM bills WHERE status = 'PAID'",
+            None,
+            format!("There is no value for n. {held} It was checked that bills has rows."),
+        ),
+    ] {
+        assert_eq!(noted(sql, value), want, "{sql}");
+    }
 }
 
 #[test]

@@ -144,13 +144,11 @@ impl Time {
         })
     }
 
-    /// Whether the query keeps to it, or turns at it.
+    /// Whether it is all that the query keeps to of time.
     fn is_of(&self, query: &Query) -> bool {
         let lasts = |days: Days| query.lasts(Some(days.from), Some(days.until));
         match (self.year, self.month, self.day) {
-            (Some(year), _, day) => self
-                .days(year)
-                .is_some_and(|days| lasts(days) || (day.is_some() && query.turns_at(days.from))),
+            (Some(year), ..) => self.days(year).is_some_and(lasts),
             (None, Some(month), None) => query.keeps_to_month(month),
             (None, ..) => query.years().into_iter().filter_map(|year| self.days(year)).any(lasts),
         }
@@ -241,6 +239,68 @@ fn keeps_to_year(query: &Query, year: i32) -> bool {
     Date::new(year, 1, 1).map(Days::year).is_some_and(|days| query.lasts(Some(days.from), Some(days.until)))
 }
 
+/// A phrase that names days: `from January to March 2026`, `after March`, `last month`.
+struct Phrase {
+    span: Range<usize>,
+    /// Whether they are exactly the days that the query keeps to.
+    kept: bool,
+    /// Whether a time in it is not meant as it stands there: it is where the days begin or end.
+    turned: bool,
+}
+
+/// Words before a time that make it the end of other days, or of all others.
+const TURNING: [&str; 17] = [
+    "after",
+    "before",
+    "beyond",
+    "but",
+    "by",
+    "except",
+    "excluding",
+    "not",
+    "onwards",
+    "outside",
+    "past",
+    "since",
+    "than",
+    "through",
+    "till",
+    "until",
+    "without",
+];
+
+impl Phrase {
+    fn all(text: &str, input: &AnswerInput, query: &Query) -> Vec<Self> {
+        const PLAIN: [&str; 11] =
+            ["across", "at", "during", "for", "from", "in", "of", "on", "over", "throughout", "within"];
+        let tokens = tokenize(text);
+        let read = |found: &moments::Found| {
+            let (first, last) = (tokens.get(found.first)?, tokens.get(found.end.checked_sub(1)?)?);
+            let span = first.start..last.end;
+            let inside: Vec<Time> = times(text)
+                .into_iter()
+                .filter(|time| span.start <= time.span.start && time.span.end <= span.end)
+                .collect();
+            let plain = |time: &Time| {
+                let lead = PLAIN.contains(&first.lower.as_str()) || first.start == time.span.start;
+                lead && time.span.end == span.end
+            };
+            let before = turns(text, span.start);
+            let kept = !before && query.lasts(found.period.from, found.period.until);
+            let turned = before || !matches!(inside.as_slice(), [time] if plain(time));
+            Some(Self { span, kept, turned })
+        };
+        moments::find(&tokens, &input.clock).iter().filter_map(read).collect()
+    }
+}
+
+/// Whether the word before a place, but for an article, turns what stands there.
+fn turns(text: &str, at: usize) -> bool {
+    let before = words(text.get(..at).unwrap_or_default());
+    let word = before.iter().rev().find(|word| !["the", "year"].contains(&word.text.as_str()));
+    word.is_some_and(|word| TURNING.contains(&word.text.as_str()))
+}
+
 /// The times of a text with their origins, and the phrases of it that name exactly the days which the query keeps to: `from
 /// January to March 2026`, `last month`.
 pub fn dated(
@@ -249,24 +309,25 @@ pub fn dated(
     columns: &[Column],
     query: &Query,
 ) -> (Vec<(Time, Origin)>, Vec<Range<usize>>) {
-    let tokens = tokenize(text);
-    let phrases: Vec<Range<usize>> = moments::find(&tokens, &input.clock)
-        .iter()
-        .filter(|found| query.lasts(found.period.from, found.period.until))
-        .filter_map(|found| Some(tokens.get(found.first)?.start..tokens.get(found.end.checked_sub(1)?)?.end))
-        .collect();
-    let whole =
-        |time: &Time| phrases.iter().any(|span| span.start <= time.span.start && time.span.end <= span.end);
+    let phrases = Phrase::all(text, input, query);
     let found = times(text).into_iter().map(|time| {
+        let phrase = phrases
+            .iter()
+            .find(|phrase| phrase.span.start <= time.span.start && time.span.end <= phrase.span.end);
+        let kept = phrase.is_some_and(|phrase| phrase.kept);
+        let turned = phrase.map_or_else(|| turns(text, time.span.start), |phrase| phrase.turned);
         let origin = match time.origin(input, columns, query) {
             // A phrase of several times means all the days between them.
-            Origin::Rows(rows) if whole(&time) && rows.len() == input.rows.len() => Origin::Query,
-            Origin::Nowhere if whole(&time) => Origin::Query,
+            Origin::Rows(rows) if kept && rows.len() == input.rows.len() => Origin::Query,
+            Origin::Nowhere if kept => Origin::Query,
+            // `After March` is another time than March.
+            Origin::Query if turned && !kept => Origin::Nowhere,
             origin => origin,
         };
         (time, origin)
     });
-    (found.collect(), phrases)
+    let found = found.collect();
+    (found, phrases.into_iter().filter(|phrase| phrase.kept).map(|phrase| phrase.span).collect())
 }
 
 /// The name of a month in small letters.

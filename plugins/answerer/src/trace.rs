@@ -366,7 +366,9 @@ mod tests {
             ("3. Hammer", Some("3")),
             ("The two products of 2026 are Hammer and Nails.", None),
             ("The five products are Hammer and Nails.", Some("five")),
-            ("From 2026-01-01 on, Hammer led.", None),
+            ("In 2026, Hammer led.", None),
+            // The query ends with the year.
+            ("From 2026-01-01 on, Hammer led.", Some("2026")),
             ("From 2026-04-01 on, Hammer led.", Some("2026")),
             ("More than 777 were sold.", Some("777")),
             ("Hammer grew by 12%.", Some("12")),
@@ -432,7 +434,7 @@ mod tests {
         data.question = "How many?".into();
         data.sql = Some("SELECT a FROM b WHERE d >= '2026-01-01' AND d < '2027-01-01'".into());
         for (text, want) in
-            [("In 2026.", None), ("In 2027.", Some("2027")), ("Up to 31 December 2026.", None)]
+            [("In 2026.", None), ("In 2027.", Some("2027")), ("From 1 January to 31 December 2026.", None)]
         {
             assert_eq!(untraced(text, &given(&data)).as_deref(), want, "{text}");
         }

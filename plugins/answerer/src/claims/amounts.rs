@@ -188,6 +188,11 @@ impl Claims<'_> {
             }
             // The word behind another number is of that.
             let free = |at: usize| !told.iter().any(|other| other.at != number.at && behind(other) == at);
+            if let Some(subject) =
+                subject(said, number.at, &labels, &told, &free).filter(|_| !holders.is_empty())
+            {
+                return subject.is_disjoint(&holders);
+            }
             let near: Vec<&BTreeSet<usize>> = [
                 labels.iter().rfind(|(at, _)| region.contains(at) && *at < number.at && free(*at)),
                 labels.iter().find(|(at, _)| region.contains(at) && *at > number.at),
@@ -327,6 +332,41 @@ impl Claims<'_> {
         let behind = within(at..until);
         if behind.is_empty() { said.before.last().copied().into_iter().collect() } else { behind }
     }
+}
+
+/// What a number is said to be by a verb or a colon before it: the columns of the word that heads what stands before that. `The
+/// total of bills is` speaks of the total, `the total number of bills is` of the number.
+fn subject<'l>(
+    said: &Sentence<'_>,
+    at: usize,
+    labels: &'l [(usize, BTreeSet<usize>)],
+    told: &[&Mention],
+    free: &dyn Fn(usize) -> bool,
+) -> Option<&'l BTreeSet<usize>> {
+    const EQUAL: &str = "amounted amounts are be came comes equalled equals is stands stood was were";
+    let before = said.text.get(..at)?.trim_end();
+    let place = said.words.iter().position(|word| word.span.start == at)?;
+    let verb = (0..place)
+        .rev()
+        .find(|word| !is_one_of("about approximately at exactly just now only to", said.word(*word)))?;
+    if !before.ends_with(':') && !is_one_of(EQUAL, said.word(verb)) {
+        return None;
+    }
+    // What was said before another number may be of that.
+    let start = told.iter().filter(|other| other.at < at).map(|other| other.at).max().unwrap_or(0);
+    let within =
+        |range: Range<usize>| labels.iter().position(|(label, _)| range.contains(label) && free(*label));
+    let mut head = within(start..at).or_else(|| within(0..at))?;
+    let index = |label: usize| {
+        said.words.iter().position(|word| Some(word.span.start) == labels.get(label).map(|(at, _)| *at))
+    };
+    while let (Some(here), Some(next)) = (index(head), index(head + 1))
+        && next == here + 1
+        && next < verb
+    {
+        head += 1;
+    }
+    labels.get(head).map(|(_, columns)| columns)
 }
 
 /// The part of a sentence around a byte that speaks of one thing: colons and brackets join a name with its number.

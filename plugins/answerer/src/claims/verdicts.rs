@@ -152,7 +152,9 @@ impl Claims<'_> {
             matches!(claimed(&asked, at), Some(Claim::Bound { above: same }) if same == above)
                 && asked.number_behind(at).is_some_and(|number| number.value.equals(bound.value))
         };
-        let kept = self.given.query.bounds(bound.value, Some(above));
+        // `At least 5` takes the 5 in, `more than 4` does not take the 4.
+        let inclusive = ["least", "most", "up"].contains(&said.word(at));
+        let kept = self.given.query.bounds(bound.value, Some((above, inclusive)));
         Verdict::of(kept && (0..asked.words.len()).any(same))
     }
 

@@ -1,6 +1,6 @@
 //! The words, literals and signs of a query's text, as far as it takes to see what is compared with what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,6 @@ pub(super) struct Comparison {
     pub(super) operator: String,
     pub(super) negative: bool,
     pub(super) part: Option<&'static str>,
-    /// The bracket that opens the list it stands in.
-    pub(super) list: Option<usize>,
 }
 
 /// The tokens of a text; comments and spaces are left out.
@@ -133,20 +131,12 @@ pub(super) fn comparison(read: &[Token], at: usize) -> Option<Comparison> {
     });
     if let Some(open) = list {
         let negative = open.checked_sub(2).and_then(|at| read.get(at)).is_some_and(|token| token.is("not"));
-        // A list of one is no list.
-        let depth = read.get(at).map(|token| token.depth);
-        let several = read
-            .iter()
-            .skip(open + 1)
-            .take_while(|token| Some(token.depth) >= depth)
-            .any(|token| token.text == "," && Some(token.depth) == depth);
         return Some(Comparison {
             operator: "=".into(),
             negative,
             part: open
                 .checked_sub(2)
                 .and_then(|end| part(read, if negative { end.checked_sub(1)? } else { end })),
-            list: Some(open).filter(|_| several && !negative),
         });
     }
     let mut before = at.checked_sub(1)?;
@@ -160,13 +150,13 @@ pub(super) fn comparison(read: &[Token], at: usize) -> Option<Comparison> {
         |token: &Token| token.kind == Kind::Mark && token.text.starts_with(['<', '>', '=', '!', '~']);
     if is_sign(sign) {
         let negative = ["<>", "!="].contains(&sign.text.as_str()) || sign.text.starts_with("!~");
-        return Some(Comparison { operator: sign.text.clone(), negative, part: left(before), list: None });
+        return Some(Comparison { operator: sign.text.clone(), negative, part: left(before) });
     }
     if sign.is("like") || sign.is("ilike") {
-        return Some(Comparison { operator: "=".into(), negative: not, part: None, list: None });
+        return Some(Comparison { operator: "=".into(), negative: not, part: None });
     }
     if sign.is("between") {
-        return Some(Comparison { operator: ">=".into(), negative: not, part: left(before), list: None });
+        return Some(Comparison { operator: ">=".into(), negative: not, part: left(before) });
     }
     // The upper end of BETWEEN: the literal, perhaps with its type, before the AND.
     if sign.is("and") {
@@ -176,7 +166,7 @@ pub(super) fn comparison(read: &[Token], at: usize) -> Option<Comparison> {
         })?;
         if read.get(lower)?.is("between") {
             let not = lower.checked_sub(1).and_then(|at| read.get(at)).is_some_and(|token| token.is("not"));
-            return Some(Comparison { operator: "<=".into(), negative: not, part: None, list: None });
+            return Some(Comparison { operator: "<=".into(), negative: not, part: None });
         }
     }
     let next = read.get(at + 1)?;
@@ -190,7 +180,6 @@ pub(super) fn comparison(read: &[Token], at: usize) -> Option<Comparison> {
         },
         negative: ["<>", "!="].contains(&next.text.as_str()),
         part: None,
-        list: None,
     })
 }
 
@@ -215,42 +204,6 @@ fn part(read: &[Token], end: usize) -> Option<&'static str> {
         return part(read, cast.checked_sub(1)?);
     }
     PARTS.into_iter().find(|part| token.kind == Kind::Word && token.text.rsplit('_').next() == Some(part))
-}
-
-/// For each token, the outermost bracket (or the text itself) around it whose conditions `OR` joins.
-pub(super) fn alternatives(read: &[Token]) -> Vec<Option<usize>> {
-    // Groups are told apart by the token behind their bracket; the text itself is 0.
-    let mut open = vec![0_usize];
-    let mut parents: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut either: BTreeSet<usize> = BTreeSet::new();
-    let mut of = Vec::with_capacity(read.len());
-    for (at, token) in read.iter().enumerate() {
-        if token.text == ")" && token.kind == Kind::Mark && open.len() > 1 {
-            open.pop();
-        }
-        let here = open.last().copied().unwrap_or_default();
-        of.push(here);
-        if token.is("or") {
-            either.insert(here);
-        }
-        if token.text == "(" && token.kind == Kind::Mark {
-            parents.insert(at + 1, here);
-            open.push(at + 1);
-        }
-    }
-    of.into_iter()
-        .map(|group| {
-            let mut found = None;
-            let mut here = Some(group);
-            while let Some(group) = here {
-                if either.contains(&group) {
-                    found = Some(group);
-                }
-                here = parents.get(&group).copied();
-            }
-            found
-        })
-        .collect()
 }
 
 /// Tokens of what the query leaves out: behind NOT, behind EXCEPT, and in the conditions of a join whose missing rows are looked

@@ -107,7 +107,8 @@ fn a_question_lends_its_words_where_the_query_has_them() {
         ),
         ("How many customers have never paid?", "SELECT count(*) FROM customers", "9", "The count is 9."),
         ("What is the average bill?", "SELECT sum(amount) FROM bills", "9", "The total is 9."),
-        ("What is the average bill?", "SELECT avg(amount) FROM bills", "9", "The average bill is 9."),
+        ("What is the average bill?", "SELECT avg(amount) FROM bills", "9", "The average is 9."),
+        ("What is the average amount?", "SELECT avg(amount) FROM bills", "9", "The average amount is 9."),
         ("What is the daily average?", "SELECT avg(amount) FROM bills", "9", "The average is 9."),
     ] {
         let name =
