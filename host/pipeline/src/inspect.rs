@@ -3,9 +3,10 @@
 //!
 //! One diagnostic, never a loop: are the values there that the text looks for; when it looks for none, what is there without
 //! one condition, or at all. Zero rows can be a right answer, and retrying until rows appear would answer another question.
-//! An aggregate over nothing (one row of NULL or 0) is the same trap.
+//! An aggregate over nothing (one row of NULL or 0) is the same trap. A row that is there, with a value of 0 or none, is not.
 
 mod conditions;
+mod nothing;
 
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use airlock_types::{ColumnRef, TableRef};
 use serde_json::Value;
 
 use self::conditions::{Cut, asks_for_none, compared_with_null, cuts, left_out, not_among, suspicion};
+use self::nothing::{counts_rows, may_be_of_nothing};
 use crate::ask::Ask;
 use crate::convert;
 use crate::fault::Fault;
@@ -84,6 +86,16 @@ pub(crate) async fn inspect(
         return Ok(Inspection::Fine(absent(ask, approved, took).await));
     }
     let nodes = airlock_gate::outline(approved.text()).unwrap_or_default();
+    let loses = approved.facts().losses.iter().any(may_empty);
+    if let [row] = result.rows.as_slice()
+        && !may_be_of_nothing(&nodes, approved.text(), row)
+    {
+        return Ok(if loses {
+            Inspection::Lossy(Looked::default())
+        } else {
+            Inspection::Fine(absent(ask, approved, took).await)
+        });
+    }
     if let Some(limit) = asks_for_none(&nodes, approved.text()).filter(|_| result.rows.is_empty()) {
         let mut looked = Looked::default();
         looked.note("none", limit);
@@ -104,9 +116,7 @@ pub(crate) async fn inspect(
         return Ok(Inspection::Empty(looked));
     }
     Ok(match emptied(ask, approved, result, &nodes).await? {
-        Inspection::Empty(looked) if approved.facts().losses.iter().any(may_empty) => {
-            Inspection::Lossy(looked)
-        }
+        Inspection::Empty(looked) if loses => Inspection::Lossy(looked),
         other => other,
     })
 }
@@ -178,7 +188,7 @@ async fn emptied(
     }
     looked.beside(&cuts, None);
     match widened {
-        Ok((literal, text)) => match telling(approved, result, text) {
+        Ok((literal, text)) => match telling(nodes, result, text) {
             Some(text) => match probe(ask, &text, None).await?.and_then(|found| without(literal, &found)) {
                 Some(finding) => looked.finding = Some(finding),
                 None => looked.note("unchecked", "failed"),
@@ -278,14 +288,12 @@ async fn tables(ask: &Ask<'_>, approved: &Approved, looked: &mut Looked) -> Resu
 }
 
 /// The text that tells how many rows a widened text gives. PostgreSQL counts: the rows that are read are cut at the cap. Of an
-/// aggregate only a count is a number of rows.
-fn telling(approved: &Approved, result: &ResultSet, widened: String) -> Option<String> {
+/// aggregate only a count of rows is a number of rows.
+fn telling(nodes: &[Node], result: &ResultSet, widened: String) -> Option<String> {
     if result.rows.is_empty() {
         return Some(counting(&widened));
     }
-    let functions = &approved.facts().functions;
-    let counts = !functions.is_empty() && functions.iter().all(|name| name.eq_ignore_ascii_case("count"));
-    (counts && result.columns.len() == 1).then_some(widened)
+    counts_rows(nodes).then_some(widened)
 }
 
 /// How many rows a text gives. The line break ends a comment that the text ends with.
