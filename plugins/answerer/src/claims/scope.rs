@@ -75,7 +75,15 @@ impl Claims<'_> {
                 moves || label.contains(&stem(word)) || changed.is_some_and(|of| of.contains(&stem(word)))
             };
             let foreign = words.iter().find(|(at, word)| !own(*at, word)).map(|(_, word)| (*word).to_owned());
-            let kept = bounds.is_empty() && !timed && !names_many(&column.label);
+            // An average is called one, and an end of an order too, whatever the query names it.
+            let has = |lists: &[&str]| {
+                said.words.iter().any(|word| lists.iter().any(|list| is_one_of(list, &word.text)))
+            };
+            let calls = |function: &str| self.given.query.names(function);
+            let called = (has(&[MEANS]) || !calls("average"))
+                && (has(&["maximum minimum", HIGH, LOW, LATE, EARLY])
+                    || !(calls("maximum") || calls("minimum")));
+            let kept = called && bounds.is_empty() && !timed && !names_many(&column.label);
             return foreign.or_else(|| (!kept).then_some(written));
         };
         let asked = self.input.question.to_lowercase();

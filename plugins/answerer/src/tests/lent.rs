@@ -1,7 +1,7 @@
 //! What a question lends to the template's sentence.
 
 use airlock_plugin_sdk::contract::retrieval::Term;
-use airlock_plugin_sdk::harness::table;
+use airlock_plugin_sdk::harness::{table, table_ref};
 
 use super::*;
 

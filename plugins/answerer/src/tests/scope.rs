@@ -146,6 +146,18 @@ fn what_is_counted_is_what_the_rows_are() {
             "Revenue: 64.",
         ),
         (
+            "What is the revenue?",
+            "SELECT avg(x) AS revenue FROM (SELECT total_amt AS x FROM bills) AS t".into(),
+            "revenue",
+            "Revenue: 64.",
+        ),
+        (
+            "What is the revenue?",
+            "SELECT sum(x) AS revenue FROM (SELECT total_amt AS x FROM bills) AS t".into(),
+            "revenue",
+            "The revenue is 64.",
+        ),
+        (
             "What was the revenue in March 2025?",
             format!("SELECT max(total_amt) AS revenue FROM bills WHERE {MARCH}"),
             "revenue",
