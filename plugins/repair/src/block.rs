@@ -23,6 +23,8 @@ pub enum Clause {
     GroupBy,
     Having,
     Window,
+    /// Another dialect's filter on windows.
+    Qualify,
     OrderBy,
     Limit,
 }
@@ -217,10 +219,26 @@ fn opens(tokens: &Tokens<'_>, index: usize) -> Option<(Clause, usize)> {
         "GROUP" if followed_by_by => Some((Clause::GroupBy, index + 2)),
         "HAVING" => Some((Clause::Having, index + 1)),
         "WINDOW" if tokens.is(index + 2, "AS") => Some((Clause::Window, index + 1)),
+        "QUALIFY" if qualifies(tokens, index) => Some((Clause::Qualify, index + 1)),
         "ORDER" if followed_by_by => Some((Clause::OrderBy, index + 2)),
         "LIMIT" | "OFFSET" | "FETCH" => Some((Clause::Limit, index + 1)),
         _ => None,
     }
+}
+
+/// Whether QUALIFY begins a condition. PostgreSQL does not know the word, so that it may be a name as well.
+fn qualifies(tokens: &Tokens<'_>, index: usize) -> bool {
+    const BEFORE_NAME: [&str; 10] =
+        ["SELECT", "DISTINCT", "FROM", "JOIN", "AS", "WHERE", "AND", "OR", "NOT", "BY"];
+    let operand = |kind: Option<Kind>| {
+        matches!(kind, Some(Kind::Word | Kind::Quoted | Kind::Close | Kind::Number | Kind::Text))
+    };
+    let behind_operand = index
+        .checked_sub(1)
+        .is_some_and(|before| operand(tokens.kind(before)) && !tokens.is_any(before, &BEFORE_NAME));
+    let next = tokens.name(index + 1);
+    let name_behind = next.is_some_and(|next| !NOT_AN_ALIAS.contains(&next.as_str()));
+    behind_operand && (name_behind || tokens.kind(index + 1) == Some(Kind::Open))
 }
 
 /// What stands at `start` in FROM, and the token behind it.
@@ -310,6 +328,16 @@ mod tests {
             assert_eq!(block.clause(clause).map(|range| tokens.slice(range)), Some(want), "{clause:?}");
         }
         assert_eq!(block.clause(Clause::Window), None);
+        for (text, want) in [
+            ("SELECT a FROM t QUALIFY n = 1 ORDER BY a", Some("n = 1")),
+            ("SELECT a FROM t WHERE b = 2 QUALIFY (n = 1)", Some("(n = 1)")),
+            ("SELECT a FROM t qualify WHERE qualify.b = 2", None),
+            ("SELECT qualify, t.qualify FROM qualify WHERE qualify = 1", None),
+        ] {
+            let tokens = Tokens::of(text);
+            let block = blocks(&tokens).swap_remove(0);
+            assert_eq!(block.clause(Clause::Qualify).map(|range| tokens.slice(range)), want, "{text}");
+        }
         assert_eq!(
             &tokens.text[..block.end_of(&tokens, Clause::GroupBy).unwrap()],
             "SELECT DISTINCT a, b FROM t WHERE c GROUP BY a"

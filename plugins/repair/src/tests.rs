@@ -1,5 +1,6 @@
 //! Repair against recorded answers of a small shop.
 
+mod ambiguous;
 mod clauses;
 mod edits;
 mod grouping;
@@ -7,6 +8,7 @@ mod keywords;
 mod left_out;
 mod losses;
 mod prompts;
+mod rows;
 mod spelling;
 
 use airlock_plugin_sdk::contract::linker::Selection;

@@ -63,12 +63,18 @@ fn replacement(name: &str, arguments: &[&str]) -> Option<String> {
     Some(match (name, arguments) {
         ("IFNULL" | "NVL", [_, _]) | ("ISNULL", [_, _]) => format!("COALESCE({all})"),
         ("ISNULL", [x]) => format!("({x} IS NULL)"),
-        ("YEAR" | "QUARTER" | "MONTH" | "WEEK" | "DAY" | "HOUR" | "MINUTE" | "SECOND", [x]) => {
+        ("YEAR" | "QUARTER" | "MONTH" | "DAY" | "HOUR" | "MINUTE", [x]) => {
             format!("EXTRACT({name} FROM {x})")
         }
+        // Elsewhere a second has no fraction.
+        ("SECOND", [x]) => format!("floor(EXTRACT(SECOND FROM {x}))"),
+        // PostgreSQL's week is the ISO week. WEEK alone begins on Sundays in one dialect and on Mondays in another, and numbers
+        // the first days of a year in other ways.
+        ("WEEKOFYEAR" | "ISOWEEK", [x]) | ("WEEK", [x, "3"]) => format!("EXTRACT(WEEK FROM {x})"),
         ("DAYOFMONTH", [x]) => format!("EXTRACT(DAY FROM {x})"),
         ("DAYOFYEAR", [x]) => format!("EXTRACT(DOY FROM {x})"),
-        ("LEN", [x]) => format!("length({x})"),
+        // SQL Server does not count the spaces at the end.
+        ("LEN", [x]) => format!("length(rtrim({x}))"),
         ("UCASE", [x]) => format!("upper({x})"),
         ("LCASE", [x]) => format!("lower({x})"),
         ("INSTR", [x, part]) | ("CHARINDEX", [part, x]) | ("LOCATE", [part, x]) => {
@@ -85,9 +91,8 @@ fn replacement(name: &str, arguments: &[&str]) -> Option<String> {
         ("DATE_ADD" | "ADDDATE", [x, interval]) => format!("({x} + {})", interval_of(interval)?),
         ("DATE_SUB" | "SUBDATE", [x, interval]) => format!("({x} - {})", interval_of(interval)?),
         ("DATEADD", [unit, count, x]) => format!("({x} + ({count}) * INTERVAL '1 {}')", unit_of(unit)?),
-        ("DATE_FORMAT", [x, form]) | ("STRFTIME", [form, x]) => {
-            format!("to_char({x}, {})", literal(&date_form(form)?))
-        }
+        ("DATE_FORMAT", [x, form]) => format!("to_char({x}, {})", literal(&date_form(form, mysql)?)),
+        ("STRFTIME", [form, x]) => format!("to_char({x}, {})", literal(&date_form(form, sqlite)?)),
         ("GROUP_CONCAT", [list]) => concatenated(list, None)?,
         ("LISTAGG", [x, separator]) => format!("string_agg(({x})::text, {separator})"),
         _ => return None,
@@ -167,37 +172,55 @@ fn unit_of(unit: &str) -> Option<String> {
     Some(unit.to_ascii_lowercase())
 }
 
-/// MySQL's and SQLite's date patterns; none when one has no like here.
-fn date_form(form: &str) -> Option<String> {
+/// A pattern of a date as `to_char` has it; none when a part of it has no like here.
+fn date_form(form: &str, part: fn(char) -> Option<&'static str>) -> Option<String> {
     let pattern = form.strip_prefix('\'')?.strip_suffix('\'')?;
     let mut out = String::new();
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         match c {
-            '%' => out.push_str(match chars.next()? {
-                'Y' => "YYYY",
-                'y' => "YY",
-                'm' => "MM",
-                'c' => "FMMM",
-                'd' => "DD",
-                'e' => "FMDD",
-                'H' => "HH24",
-                'i' | 'M' if pattern.contains("%i") || pattern.contains("%H") => "MI",
-                'M' => "FMMonth",
-                'b' => "Mon",
-                'W' => "FMDay",
-                'a' => "Dy",
-                's' | 'S' => "SS",
-                'j' => "DDD",
-                'u' | 'v' | 'V' => return None,
-                _ => return None,
-            }),
-            // Letters of a pattern would be read as more of it.
-            _ if c.is_alphabetic() => return None,
+            '%' => out.push_str(part(chars.next()?)?),
+            // Letters of a pattern would be read as more of it, and quotes begin what is not read.
+            _ if c.is_alphabetic() || matches!(c, '"' | '\\') => return None,
             _ => out.push(c),
         }
     }
     Some(out)
+}
+
+/// A part of MySQL's patterns.
+fn mysql(part: char) -> Option<&'static str> {
+    Some(match part {
+        'Y' => "YYYY",
+        'y' => "YY",
+        'm' => "MM",
+        'c' => "FMMM",
+        'M' => "FMMonth",
+        'b' => "Mon",
+        'd' => "DD",
+        'e' => "FMDD",
+        'W' => "FMDay",
+        'a' => "Dy",
+        'j' => "DDD",
+        'H' => "HH24",
+        'i' => "MI",
+        's' | 'S' => "SS",
+        _ => return None,
+    })
+}
+
+/// A part of SQLite's patterns, where the same letters stand for other things.
+fn sqlite(part: char) -> Option<&'static str> {
+    Some(match part {
+        'Y' => "YYYY",
+        'm' => "MM",
+        'd' => "DD",
+        'j' => "DDD",
+        'H' => "HH24",
+        'M' => "MI",
+        'S' => "SS",
+        _ => return None,
+    })
 }
 
 /// `x`, `DISTINCT x`, `x ORDER BY y`, each with or without `SEPARATOR s`.
@@ -235,7 +258,14 @@ mod tests {
             ("SELECT IFNULL(a, 0)", Some("SELECT COALESCE(a, 0)")),
             ("SELECT ISNULL(a), ISNULL(a, b)", Some("SELECT (a IS NULL), COALESCE(a, b)")),
             ("SELECT YEAR(IFNULL(d, e))", Some("SELECT EXTRACT(YEAR FROM COALESCE(d, e))")),
-            ("SELECT LEN(a) + CHARINDEX('x', a)", Some("SELECT length(a) + strpos(a, 'x')")),
+            (
+                "SELECT LEN(a) + CHARINDEX('x', a), SECOND(d)",
+                Some("SELECT length(rtrim(a)) + strpos(a, 'x'), floor(EXTRACT(SECOND FROM d))"),
+            ),
+            // The week of a date has other numbers elsewhere, but where it is said to be the ISO week.
+            ("SELECT WEEK(d)", None),
+            ("SELECT WEEK(d, 1)", None),
+            ("SELECT WEEK(d, 3), WEEKOFYEAR(d)", Some("SELECT EXTRACT(WEEK FROM d), EXTRACT(WEEK FROM d)")),
             ("SELECT GETDATE(), CURDATE()", Some("SELECT now(), CURRENT_DATE")),
             ("SELECT DATEDIFF(a, b)", Some("SELECT ((a)::date - (b)::date)")),
             ("SELECT DATEDIFF(a, b) / 7", Some("SELECT ((a)::date - (b)::date)::numeric / 7")),
@@ -264,7 +294,12 @@ mod tests {
             ("SELECT DATEADD(month, -1, a)", Some("SELECT (a + (-1) * INTERVAL '1 month')")),
             ("SELECT DATE_FORMAT(a, '%Y-%m')", Some("SELECT to_char(a, 'YYYY-MM')")),
             ("SELECT STRFTIME('%Y-%m-%d %H:%M:%S', a)", Some("SELECT to_char(a, 'YYYY-MM-DD HH24:MI:SS')")),
-            ("SELECT STRFTIME('%Y-W%W', a)", None),
+            ("SELECT DATE_FORMAT(a, '%M %H:%i')", Some("SELECT to_char(a, 'FMMonth HH24:MI')")),
+            // A weekday in one dialect is a week in another, and a second the seconds since 1970.
+            ("SELECT DATE_FORMAT(a, '%W')", Some("SELECT to_char(a, 'FMDay')")),
+            ("SELECT STRFTIME('%W', a)", None),
+            ("SELECT STRFTIME('%s', a)", None),
+            ("SELECT STRFTIME('%Y-W%m', a)", None),
             ("SELECT IF(a > 1, 'x', 'y')", Some("SELECT CASE WHEN a > 1 THEN 'x' ELSE 'y' END")),
             (
                 "SELECT GROUP_CONCAT(DISTINCT a ORDER BY a SEPARATOR '; ')",

@@ -169,6 +169,12 @@ fn suggested(
     let mut having = relations.iter().filter(|relation| relation.has(column));
     let qualifier = match (qualifier, &own) {
         (Some(_), None) if relations.len() < 2 => None,
+        // Another table's column may be repeated by what the writer joined to it.
+        (Some(other), Some(own)) if other != own => {
+            let only = relations.iter().find(|relation| relation.source.visible() == Some(other))?;
+            (!repeated::counted_again(case, block, only, reference)).then_some(other)?;
+            Some(other)
+        }
         (Some(qualifier), _) => Some(qualifier),
         (None, Some(own)) => Some(own.as_str()),
         (None, None) => match (having.next(), having.next()) {

@@ -53,35 +53,77 @@ pub fn windows(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let (moved, kept): (Vec<Range<usize>>, Vec<Range<usize>>) = conjuncts(tokens, filter.clone())?
         .into_iter()
         .partition(|part| part.clone().any(|index| tokens.is(index, "OVER")));
-    let items = named(case, &block)?;
+    let single = |item: &Range<usize>| !item.clone().any(|index| is_aggregate(tokens, index));
+    if moved.is_empty() || !block.items(tokens).iter().all(single) {
+        return None;
+    }
+    let rest = if kept.is_empty() { String::new() } else { format!(" WHERE {}", joined(tokens, &kept)) };
+    let from = tokens.slice(block.clause(Clause::From)?);
+    computed(case, &block, &format!("{from}{rest}"), &moved, &[])
+}
+
+/// Moves the condition of a QUALIFY to where the windows that it filters are computed already.
+pub fn qualify(case: &Case<'_, impl Host>, block: &Block) -> Option<Proposal> {
+    let tokens = &case.tokens;
+    if tokens.is_any(block.range.start + 1, &["DISTINCT", "ALL"]) {
+        return None;
+    }
+    let range = block.clause(Clause::Qualify)?.clone();
+    let body = block.clause(Clause::From)?.start..range.start.checked_sub(1)?;
+    // A name is of the select list only where it cannot be another column of what is read.
+    let relations = case.relations(block);
+    let known = relations.iter().all(|relation| relation.detail.is_some());
+    let outputs: Vec<String> = block
+        .items(tokens)
+        .into_iter()
+        .filter_map(|item| {
+            let (expression, alias) = output(tokens, item);
+            let own = case.reference_at(expression.start).filter(|found| found.range == expression);
+            let own = own.and_then(|found| tokens.name(found.column));
+            let name = alias.or_else(|| own.clone())?;
+            let other = !known || relations.iter().any(|relation| relation.has(&name));
+            (own.as_ref() == Some(&name) || !other).then_some(name)
+        })
+        .collect();
+    computed(case, block, tokens.slice(&body), &[range], &outputs)
+}
+
+/// The block as a subquery that computes the windows of some conditions, filtered by these outside. `body` is what the
+/// subquery reads.
+fn computed(
+    case: &Case<'_, impl Host>,
+    block: &Block,
+    body: &str,
+    moved: &[Range<usize>],
+    outputs: &[String],
+) -> Option<Proposal> {
+    let tokens = &case.tokens;
+    let items = named(case, block)?;
     let mut windows: Vec<&str> = Vec::new();
     let mut conditions = Vec::new();
-    for part in &moved {
-        conditions.push(outside(tokens, part, &mut windows)?);
+    for part in moved {
+        conditions.push(outside(tokens, part, &mut windows, outputs)?);
     }
     let names: Vec<&str> = items.iter().map(|(_, name)| name.as_str()).collect();
-    let order = order(case, &block, &items)?;
-    let from = tokens.slice(block.clause(Clause::From)?);
+    let order = order(case, block, &items)?;
     let inner: Vec<String> = items
         .iter()
         .map(|(written, _)| (*written).to_owned())
         .chain(windows.iter().enumerate().map(|(n, window)| format!("{window} AS window_{}", n + 1)))
         .collect();
-    let rest = if kept.is_empty() { String::new() } else { format!(" WHERE {}", joined(tokens, &kept)) };
     let limit = block.clause(Clause::Limit).map(|range| range.start.saturating_sub(1)..range.end);
     let limit = limit.map(|range| format!(" {}", tokens.slice(&range))).unwrap_or_default();
+    let conditions = conditions.join(" AND ");
     let with = format!(
-        "SELECT {} FROM (SELECT {} FROM {from}{rest}) AS computed WHERE {}{order}{limit}",
+        "SELECT {} FROM (SELECT {} FROM {body}) AS computed WHERE {conditions}{order}{limit}",
         names.join(", "),
         inner.join(", "),
-        conditions.join(" AND ")
     );
-    (!conditions.is_empty()).then(|| tokens.bytes(&block.range)).flatten().map(|bytes| Proposal {
-        edits: vec![Edit::replace(bytes, with)],
-        change: format!(
-            "{} is computed in a subquery, and its rows are filtered outside.",
-            windows.join(", ")
-        ),
+    let what =
+        if windows.is_empty() { "What the rows are filtered by".to_owned() } else { windows.join(", ") };
+    Some(Proposal {
+        edits: vec![Edit::replace(tokens.bytes(&block.range)?, with)],
+        change: format!("{what} is computed in a subquery, and its rows are filtered outside."),
         reason: "Rows are filtered before windows are computed over them.".into(),
     })
 }
@@ -120,7 +162,8 @@ pub fn conjuncts(tokens: &Tokens<'_>, range: Range<usize>) -> Option<Vec<Range<u
     parts.iter().all(|part| !part.is_empty()).then_some(parts)
 }
 
-fn joined(tokens: &Tokens<'_>, parts: &[Range<usize>]) -> String {
+/// Conditions as written, joined by AND.
+pub fn joined(tokens: &Tokens<'_>, parts: &[Range<usize>]) -> String {
     parts.iter().map(|part| tokens.slice(part)).collect::<Vec<_>>().join(" AND ")
 }
 
@@ -146,9 +189,7 @@ fn named<'a>(case: &'a Case<'_, impl Host>, block: &Block) -> Option<Vec<(&'a st
             }
         };
         let name = identifier(&name);
-        let single =
-            !expression.clone().any(|index| is_aggregate(tokens, index) && !tokens.is(index, "OVER"));
-        if !single || items.iter().any(|(_, known)| *known == name) {
+        if items.iter().any(|(_, known)| *known == name) {
             return None;
         }
         items.push((tokens.slice(&item), name));
@@ -156,8 +197,18 @@ fn named<'a>(case: &'a Case<'_, impl Host>, block: &Block) -> Option<Vec<(&'a st
     Some(items)
 }
 
-/// A condition with its windows replaced by their names outside; none when it speaks of anything else.
-fn outside<'a>(tokens: &'a Tokens<'_>, part: &Range<usize>, windows: &mut Vec<&'a str>) -> Option<String> {
+/// A condition with its windows replaced by their names outside; none when it speaks of anything else than these and the
+/// outputs that may be named in it.
+fn outside<'a>(
+    tokens: &'a Tokens<'_>,
+    part: &Range<usize>,
+    windows: &mut Vec<&'a str>,
+    outputs: &[String],
+) -> Option<String> {
+    let foreign = |index: usize| {
+        let name = tokens.name(index).filter(|_| !tokens.is_any(index, &PLAIN));
+        name.is_some_and(|name| !outputs.contains(&name) || tokens.kind(index + 1) == Some(Kind::Open))
+    };
     let mut out = Vec::new();
     let mut index = part.start;
     while index < part.end {
@@ -175,7 +226,7 @@ fn outside<'a>(tokens: &'a Tokens<'_>, part: &Range<usize>, windows: &mut Vec<&'
                 out.push(format!("window_{}", number + 1));
                 index = end;
             }
-            None if tokens.name(index).is_some() && !tokens.is_any(index, &PLAIN) => return None,
+            None if foreign(index) => return None,
             None => {
                 out.push(tokens.written(index).to_owned());
                 index += 1;

@@ -141,7 +141,7 @@ fn splits_to_rows(case: &Case<'_, impl Host>, block: &Block, grouped: &[String],
 }
 
 /// Whether these columns have a whole key of a relation.
-fn has_key(detail: &TableDetail, columns: &[String]) -> bool {
+pub fn has_key(detail: &TableDetail, columns: &[String]) -> bool {
     let further = detail.attributes.iter().filter(|attribute| attribute.key == UNIQUE_KEY);
     let further = further.map(|attribute| attribute.value.split('\t').map(str::to_owned).collect());
     std::iter::once(detail.primary_key.clone())

@@ -1,20 +1,22 @@
 //! A table that the query speaks of and does not read: joined to it, where there is one table and one way to join it.
 
+mod how;
+
 use std::ops::Range;
 
 use airlock_plugin_sdk::contract::catalog::{Join, TableDetail};
 use airlock_plugin_sdk::words::{identifier_words, same, words};
 use airlock_plugin_sdk::{Host, TableRef};
 
-use super::grouping::is_aggregate;
+use super::filters::joined as all_of;
+use super::grouping::has_key;
 use crate::block::{Block, Clause, Source, blocks, with_names};
 use crate::case::{Case, Proposal, Relation};
 use crate::edit::Edit;
 use crate::near::abbreviates;
-use crate::tokens::{Kind, identifier};
+use crate::tokens::identifier;
+use how::How;
 
-/// Aggregates that a row counts in as often as a join repeats it.
-const SUMS: [&str; 5] = ["sum", "avg", "stddev", "variance", "count"];
 /// Words that begin a join, before its JOIN.
 const BEFORE_JOIN: [&str; 4] = ["INNER", "LEFT", "OUTER", "CROSS"];
 
@@ -26,6 +28,17 @@ struct Wanted {
     columns: Vec<String>,
     /// The tokens that speak of it.
     places: Vec<usize>,
+}
+
+impl Way<'_> {
+    /// Whether a row of what is read has at most one partner, and whether it may have none.
+    fn one(&self) -> (bool, bool) {
+        let (join, table) = (&self.join, &self.table);
+        let forth = join.to == table.summary.table;
+        // A key of the table that leads to what is read may have nothing to lead from.
+        let back = !forth && has_key(table, &join.from_columns);
+        ((forth && join.many_to_one) || back, join.optional || !forth)
+    }
 }
 
 /// How sure it is that a table is the one a qualifier means.
@@ -112,12 +125,12 @@ fn joined(case: &Case<'_, impl Host>, block: &Block, wanted: &Wanted, levels: &[
     }
     let search = Search { case, block, relations: &relations, read, place, wanted };
     let way = search.way(levels)?;
-    let keyword = search.keyword(&way)?;
-    let name = written(&way.table.summary.table, false);
-    let alias = wanted.qualifier.as_ref().filter(|alias| **alias != way.table.summary.table.name);
+    let how = search.how(&way)?;
+    let table = &way.table.summary.table;
+    let name = written(table, false);
+    let alias = wanted.qualifier.as_ref().filter(|alias| **alias != table.name);
     let alias = alias.map(|alias| format!(" AS {}", identifier(alias))).unwrap_or_default();
-    let own = wanted.qualifier.as_deref().unwrap_or(&way.table.summary.table.name);
-    let condition = condition(&way, own)?;
+    let condition = condition(&way, wanted.qualifier.as_deref().unwrap_or(&table.name))?;
     let reason = match &wanted.qualifier {
         Some(qualifier) => {
             format!("The query speaks of {qualifier} and does not read it, and there is one way to join it.")
@@ -127,16 +140,49 @@ fn joined(case: &Case<'_, impl Host>, block: &Block, wanted: &Wanted, levels: &[
             wanted.columns.join(", ")
         ),
     };
-    let join = format!("{keyword} {name}{alias} ON {condition}");
-    let edit = match search.place.before {
-        Some(before) => Edit::insert(case.span(before)?.start, format!("{join} ")),
-        None => {
-            let segment = search.place.segments.iter().find(|part| holds(part, &way.to.source))?;
-            Edit::insert(tokens.bytes(segment)?.end, format!(" {join}"))
+    Some(match how {
+        How::Joined { keyword, repeats } => {
+            let join = format!("{keyword} {name}{alias} ON {condition}");
+            let edit = match search.place.before {
+                Some(before) => Edit::insert(case.span(before)?.start, format!("{join} ")),
+                None => {
+                    let segment = search.place.segments.iter().find(|part| holds(part, &way.to.source))?;
+                    Edit::insert(tokens.bytes(segment)?.end, format!(" {join}"))
+                }
+            };
+            let told = repeats.map(|told| format!(" {told}")).unwrap_or_default();
+            let change = format!("{} is joined on {condition}.{told}", table.name);
+            Proposal { edits: vec![edit], change, reason }
         }
-    };
-    let change = format!("{} is joined on {condition}.", way.table.summary.table.name);
-    Some(Proposal { edits: vec![edit], change, reason })
+        How::Among { moved, kept } => {
+            let asked = all_of(tokens, &moved);
+            let exists = format!("EXISTS (SELECT 1 FROM {name}{alias} WHERE {condition} AND {asked})");
+            let kept =
+                if kept.is_empty() { String::new() } else { format!("{} AND ", all_of(tokens, &kept)) };
+            let filter = tokens.bytes(block.clause(Clause::Where)?)?;
+            Proposal {
+                edits: vec![Edit::replace(filter, format!("{kept}{exists}"))],
+                change: format!(
+                    "{asked} is now asked of the rows of {} with {condition}: a row is kept once, however many of them are so.",
+                    table.name
+                ),
+                reason,
+            }
+        }
+        How::Instead => {
+            let read = way.to.source.name.as_ref()?;
+            Proposal {
+                edits: vec![Edit::replace(tokens.bytes(read)?, name.clone())],
+                change: format!("{name} is read in the place of {}.", tokens.slice(read)),
+                reason: format!(
+                    "The question speaks of {}, which has {}, and the query uses no column of {}.",
+                    table.name,
+                    wanted.columns.join(", "),
+                    tokens.slice(read)
+                ),
+            }
+        }
+    })
 }
 
 /// Where a join can be put.
@@ -296,9 +342,18 @@ impl<'r, H: Host> Search<'r, '_, H> {
             let all = |word: &String| words.iter().all(|others| others.contains(word));
             words.get(at).into_iter().flatten().filter(move |word| !all(word))
         };
-        let mut named = (0..ways.len()).filter(|at| own(*at).any(|word| self.asks_for(word)));
+        let named = |word: &String| self.asks_for(word) || self.asks_for_one_with(word);
+        let mut named = (0..ways.len()).filter(|at| own(*at).any(named));
         let (Some(only), None) = (named.next(), named.next()) else { return None };
         Some(ways.swap_remove(only))
+    }
+
+    /// Whether the question speaks of what has a thing by its participle: `green-skinned` of a skin.
+    fn asks_for_one_with(&self, word: &str) -> bool {
+        let doubled = word.chars().next_back().map(|last| format!("{word}{last}ed"));
+        let participles = [Some(format!("{word}ed")), doubled];
+        let asked = words(&self.case.input.question);
+        asked.iter().any(|asked| participles.iter().flatten().any(|one| asked.text.eq_ignore_ascii_case(one)))
     }
 
     /// Whether every word of a name stands in the question.
@@ -306,109 +361,6 @@ impl<'r, H: Host> Search<'r, '_, H> {
         let asked = words(&self.case.input.question);
         let words = identifier_words(name);
         !words.is_empty() && words.iter().all(|word| asked.iter().any(|asked| same(&asked.text, word)))
-    }
-
-    /// How the table is joined; none where that may give other rows than were meant: where rows without a partner seem to be
-    /// wanted, and where a sum would count rows again.
-    fn keyword(&self, way: &Way<'_>) -> Option<&'static str> {
-        let tokens = &self.case.tokens;
-        let one = way.join.many_to_one && way.join.to == way.table.summary.table;
-        let behind = |place: &usize| if self.wanted.qualifier.is_some() { place + 3 } else { place + 1 };
-        let nulls: Vec<&usize> = (self.wanted.places.iter())
-            .filter(|place| tokens.is(behind(place), "IS") && tokens.is(behind(place) + 1, "NULL"))
-            .collect();
-        // Of a column that is never NULL, that asks for rows without a partner and for nothing else.
-        if nulls.iter().any(|place| self.never_null(way, **place)) {
-            return self.place.before.is_none().then_some("LEFT JOIN");
-        }
-        let from = self.block.clause(Clause::From)?;
-        let left = from.clone().any(|at| tokens.is(at, "LEFT"));
-        // Every row has its partner. What a LEFT JOIN fills up with NULL has none, and stays.
-        if one && !way.join.optional {
-            return Some(if left { "LEFT JOIN" } else { "JOIN" });
-        }
-        let coalesced = self.wanted.places.iter().any(|place| {
-            let open = (self.block.range.start..*place).rev().find(|at| {
-                tokens.kind(*at) == Some(Kind::Open)
-                    && tokens.closing(*at).is_some_and(|close| close > *place)
-            });
-            open.and_then(|open| open.checked_sub(1)).is_some_and(|name| tokens.is(name, "COALESCE"))
-        });
-        let doubted = left || coalesced || !nulls.is_empty() || (!one && self.sums_others());
-        if doubted {
-            return None;
-        }
-        // A row whose key is NULL would be gone, unless a condition, or the join that speaks of the table, wants a partner anyway.
-        let stays = one && self.place.before.is_none() && !self.wants_partner() && !self.shows_it_alone();
-        Some(if stays { "LEFT JOIN" } else { "JOIN" })
-    }
-
-    /// Whether a condition on the table must hold of every row, which none without a partner fulfils.
-    fn wants_partner(&self) -> bool {
-        const OTHERWISE: [&str; 4] = ["OR", "NOT", "IS", "CASE"];
-        let tokens = &self.case.tokens;
-        self.block.clause(Clause::Where).is_some_and(|range| {
-            self.wanted.places.iter().any(|place| range.contains(place))
-                && !range.clone().any(|at| tokens.is_any(at, &OTHERWISE))
-        })
-    }
-
-    /// Whether nothing but the table's own columns is selected: of a row without a partner there is nothing to show.
-    fn shows_it_alone(&self) -> bool {
-        let tokens = &self.case.tokens;
-        let Some(range) = self.block.clause(Clause::Select) else { return false };
-        let own = |at: usize| {
-            let column = if self.wanted.qualifier.is_some() { 2 } else { 0 };
-            self.wanted.places.iter().any(|place| *place == at || place + column == at)
-        };
-        let read = |name: &String| {
-            let details = self.relations.iter().filter_map(|relation| relation.detail.as_ref());
-            details.flat_map(|detail| &detail.columns).any(|column| column.name == *name)
-        };
-        let other = |at: usize| {
-            let is_column = tokens.name(at).is_some_and(|name| read(&name));
-            let is_output = at.checked_sub(1).is_some_and(|before| tokens.is(before, "AS"));
-            is_aggregate(tokens, at) || tokens.is_operator(at, "*") || (is_column && !is_output && !own(at))
-        };
-        self.wanted.places.iter().any(|place| range.contains(place)) && !range.clone().any(other)
-    }
-
-    /// Whether the column that a place speaks of has a value in every row, or is what the join compares.
-    fn never_null(&self, way: &Way<'_>, place: usize) -> bool {
-        let at = if self.wanted.qualifier.is_some() { place + 2 } else { place };
-        let Some(name) = self.case.tokens.name(at) else { return false };
-        let (mine, _) = sides(way);
-        let column = way.table.columns.iter().find(|column| column.name == name);
-        mine.contains(&name) || column.is_some_and(|column| !column.nullable)
-    }
-
-    /// Whether the table is spoken of in WHERE alone.
-    fn only_filters(&self) -> bool {
-        let filter = self.block.clause(Clause::Where);
-        filter.is_some_and(|range| self.wanted.places.iter().all(|place| range.contains(place)))
-    }
-
-    /// Whether columns are summed, or rows counted, that are not the table's own.
-    fn sums_others(&self) -> bool {
-        let tokens = &self.case.tokens;
-        let speaks = |range: &Range<usize>| self.wanted.places.iter().any(|place| range.contains(place));
-        let column = |at: usize| {
-            tokens.name(at).is_some()
-                && self.case.reference_at(at).is_some()
-                && tokens.kind(at + 1) != Some(Kind::Open)
-        };
-        self.block.range.clone().any(|at| {
-            let name = tokens.name(at).unwrap_or_default();
-            let inside = tokens.closing(at + 1).map(|close| at + 2..close);
-            is_aggregate(tokens, at)
-                && SUMS.iter().any(|sum| name.starts_with(sum))
-                && inside.is_some_and(|range| {
-                    // What is shown of the table, or grouped by, says that its rows are meant.
-                    let counts =
-                        name == "count" && !tokens.is(range.start, "DISTINCT") && self.only_filters();
-                    !speaks(&range) && (counts || (name != "count" && range.clone().any(column)))
-                })
-        })
     }
 }
 

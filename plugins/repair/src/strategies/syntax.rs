@@ -3,7 +3,7 @@
 use airlock_plugin_sdk::Host;
 
 use super::keywords::{self, Missing};
-use super::{calls, tables};
+use super::{calls, filters, tables};
 use crate::block::{Clause, blocks};
 use crate::case::{Case, Proposal};
 use crate::edit::{Edit, apply};
@@ -28,6 +28,10 @@ const RULES: [Rule; 11] = [
 
 /// The parenthesis PostgreSQL points at first, then all rules together: a query of another dialect seldom breaks one rule only.
 pub fn propose(case: &Case<'_, impl Host>) -> Vec<Proposal> {
+    // The word would be read as an alias, and its condition as anything that a further word makes of it.
+    if let Some(block) = blocks(&case.tokens).iter().find(|block| block.clause(Clause::Qualify).is_some()) {
+        return filters::qualify(case, block).into_iter().collect();
+    }
     let closed = match keywords::parenthesis(case) {
         Missing::Unclear => return Vec::new(),
         Missing::Here(closed) => closed,

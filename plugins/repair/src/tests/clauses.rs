@@ -113,3 +113,39 @@ fn one_of_several_rows_is_compared_with() {
         ],
     );
 }
+
+#[test]
+fn a_filter_on_windows_moves_to_where_they_are_computed() {
+    table_of(
+        "syntax_error",
+        "syntax error at or near \"rn\"",
+        &[
+            (
+                "SELECT name, row_number() OVER (ORDER BY city) AS rn FROM customers QUALIFY >rn = 1 ORDER BY name",
+                Some(
+                    "SELECT name, rn FROM (SELECT name, row_number() OVER (ORDER BY city) AS rn FROM customers) AS computed \
+                     WHERE rn = 1 ORDER BY name",
+                ),
+            ),
+            (
+                "SELECT name FROM customers WHERE city = 'x' QUALIFY >row_number() OVER (PARTITION BY city) <= 2 LIMIT 5",
+                Some(
+                    "SELECT name FROM (SELECT name, row_number() OVER (PARTITION BY city) AS window_1 FROM customers WHERE \
+                     city = 'x') AS computed WHERE window_1 <= 2 LIMIT 5",
+                ),
+            ),
+            (
+                "SELECT city, count(*) AS n FROM customers GROUP BY city QUALIFY >rank() OVER (ORDER BY count(*) DESC) = 1",
+                Some(
+                    "SELECT city, n FROM (SELECT city, count(*) AS n, rank() OVER (ORDER BY count(*) DESC) AS window_1 FROM \
+                     customers GROUP BY city) AS computed WHERE window_1 = 1",
+                ),
+            ),
+            // Columns that are not listed, a column that the select list does not have, and one that it names otherwise.
+            ("SELECT * FROM customers QUALIFY >row_number() OVER (ORDER BY city) = 1", None),
+            ("SELECT name FROM customers QUALIFY >city = 'x'", None),
+            ("SELECT row_number() OVER () AS city FROM customers QUALIFY >city = 1", None),
+            ("SELECT DISTINCT name FROM customers QUALIFY >row_number() OVER (ORDER BY city) = 1", None),
+        ],
+    );
+}
