@@ -523,6 +523,30 @@ async fn of_what_a_model_says_only_what_the_rows_bear_out_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_ran_is_an_answer_and_a_row_that_is_there_is_not_missing() {
+    let model = ScriptedModel::start(|prompt| match prompt {
+        _ if prompt.contains("in the wrong case") => "SELECT bill_id FROM bills WHERE status = 'paid'".into(),
+        _ if prompt.contains("on the top shelf") => {
+            "SELECT stock_qty FROM products WHERE prod_name = 'Impact Drill 13 mm'".into()
+        }
+        _ => "I do not know this question.".into(),
+    })
+    .await;
+    let airlock = Airlock::with_model(&model).await;
+    let question = "Which bills are there in the wrong case?";
+    let (_, answer) = airlock.post(&json!({"question": question, "mode": "baseline"})).await;
+    assert_eq!((&answer["outcome"], &answer["rows"]), (&json!("answered"), &json!([])), "{answer}");
+    let told = answer["answer"].as_str().unwrap_or_default();
+    assert!(told.starts_with("No row matches") && told.contains("stored there as 'PAID'"), "{answer}");
+    let (_, answer) = airlock.ask("How much of the drill lies on the top shelf?").await;
+    assert_eq!(
+        (&answer["rows"], &answer["answer"]),
+        (&json!([[0]]), &json!("Stock quantity: 0.")),
+        "{answer}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn equal_names_in_several_schemas_are_told_apart() {
     let schema = "
         CREATE SCHEMA sales; CREATE SCHEMA archive;
