@@ -24,7 +24,7 @@ pub struct Counted {
     pub measure: Measure,
     /// The names of which one must be said, each with all of its stems.
     pub names: Vec<BTreeSet<String>>,
-    /// Names that the query gives the number itself. They say of what a sum or a value is, and never what was counted.
+    /// The name that the query gives a sum: what money is summed stands nowhere else. Of anything else it is no evidence.
     pub label: BTreeSet<String>,
     /// Further words of the relation.
     pub relation: BTreeSet<String>,
@@ -77,7 +77,7 @@ impl Counted {
         Some(Self {
             measure: plain.measure.clone(),
             names,
-            label: if counts { BTreeSet::new() } else { stems_of(label) },
+            label: if matches!(plain.measure, Measure::Sum(_)) { stems_of(label) } else { BTreeSet::new() },
             relation: name_stems(&relation.name).collect(),
             terms: terms.collect(),
         })

@@ -22,7 +22,7 @@ use airlock_plugin_sdk::words;
 use self::comparison::{Condition, Test};
 use self::kept::Kept;
 pub use self::plain::{Ended, Measure, Plain, Relation};
-pub use self::said::Said;
+pub use self::said::{Said, is_excluding};
 use self::sides::{Text, is_mark};
 use self::tokens::{Kind, Token, tokens};
 use crate::dates;

@@ -281,11 +281,12 @@ impl Phrase {
                 .into_iter()
                 .filter(|time| span.start <= time.span.start && time.span.end <= span.end)
                 .collect();
+            let second = tokens.get(found.first + 1).map(|token| token.start);
             let plain = |time: &Time| {
-                let lead = PLAIN.contains(&first.lower.as_str()) || first.start == time.span.start;
-                lead && time.span.end == span.end
+                let led = PLAIN.contains(&first.lower.as_str()) && second == Some(time.span.start);
+                (led || first.start == time.span.start) && time.span.end == span.end
             };
-            let before = turns(text, span.start);
+            let before = turns(text, &span);
             let kept = !before && query.lasts(found.period.from, found.period.until);
             let turned = before || !matches!(inside.as_slice(), [time] if plain(time));
             Some(Self { span, kept, turned })
@@ -294,11 +295,16 @@ impl Phrase {
     }
 }
 
-/// Whether the word before a place, but for an article, turns what stands there.
-fn turns(text: &str, at: usize) -> bool {
-    let before = words(text.get(..at).unwrap_or_default());
+/// Whether the word before a time, but for an article, or one behind it makes another time of it: `by March`, `from March on`.
+fn turns(text: &str, time: &Range<usize>) -> bool {
+    const BEHIND: [&str; 9] =
+        ["after", "before", "earlier", "forward", "forwards", "later", "on", "onward", "onwards"];
+    let before = words(text.get(..time.start).unwrap_or_default());
     let word = before.iter().rev().find(|word| !["the", "year"].contains(&word.text.as_str()));
+    let behind = words(text.get(time.end..).unwrap_or_default());
+    let next = behind.iter().find(|word| !["and", "or"].contains(&word.text.as_str()));
     word.is_some_and(|word| TURNING.contains(&word.text.as_str()))
+        || next.is_some_and(|word| BEHIND.contains(&word.text.as_str()))
 }
 
 /// The times of a text with their origins, and the phrases of it that name exactly the days which the query keeps to: `from
@@ -315,7 +321,7 @@ pub fn dated(
             .iter()
             .find(|phrase| phrase.span.start <= time.span.start && time.span.end <= phrase.span.end);
         let kept = phrase.is_some_and(|phrase| phrase.kept);
-        let turned = phrase.map_or_else(|| turns(text, time.span.start), |phrase| phrase.turned);
+        let turned = phrase.map_or_else(|| turns(text, &time.span), |phrase| phrase.turned);
         let origin = match time.origin(input, columns, query) {
             // A phrase of several times means all the days between them.
             Origin::Rows(rows) if kept && rows.len() == input.rows.len() => Origin::Query,

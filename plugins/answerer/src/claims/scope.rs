@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use airlock_plugin_sdk::question::stems::{is_function_word, is_light, stem};
+use airlock_plugin_sdk::words;
 
 use super::Claims;
 use super::kinds::{Claim, EARLY, HIGH, LATE, LESS, LOW, MORE, TOTALS, claimed, is_one_of};
@@ -18,7 +19,7 @@ use crate::decimal::Decimal;
 use crate::given::{NARROWING, stems_of};
 use crate::ground::number;
 use crate::label::names_many;
-use crate::query::{Measure, Said};
+use crate::query::{Measure, Said, is_excluding};
 use crate::single::neutral;
 use crate::times::Origin;
 use crate::trace::{Mention, numbers};
@@ -62,7 +63,7 @@ impl Claims<'_> {
             .collect();
         let timed = said.words.iter().any(|word| said.time(word.span.start).is_some());
         if words.is_empty() && bounds.is_empty() && !timed {
-            return None;
+            return self.unnamed(said, value);
         }
         let Some(counted) = self.given.counted.as_ref() else {
             // Under its own name, and not as a number of things.
@@ -136,6 +137,7 @@ impl Claims<'_> {
                 || [BOUNDING, MORE, LESS, TOTALS].iter().any(|list| is_one_of(list, word))
         };
         let wrong = words.iter().find(|(at, word)| !borne(*at, word)).map(|(_, word)| (*word).to_owned());
+        let wrong = wrong.or_else(|| self.turned_round(said, &words, &bounds));
         let free = |mention: &&&Mention| {
             let of_text = self.given.query.keeps_to(&stem(&mention.written), &said.stems);
             let before = said.words.iter().rposition(|word| word.span.start < mention.at);
@@ -147,6 +149,33 @@ impl Claims<'_> {
         let wrong = wrong.or_else(|| bounds.iter().find(free).map(|mention| mention.written.clone()));
         let nameless = named.is_empty() && termed.is_empty() && !labelled;
         wrong.or_else(|| nameless.then_some(written))
+    }
+
+    /// What stands behind a number that says of what it is by no other word: nothing but rows is known of it.
+    fn unnamed(&self, said: &Sentence<'_>, value: Decimal) -> Option<String> {
+        let mention = said.numbers.iter().find(|mention| mention.stands_for(value))?;
+        let at = said.words.iter().position(|word| word.span.start == mention.at)?;
+        let behind = said.word(at + 1);
+        let rows = is_one_of("entries records results rows", behind);
+        (words::singular(behind) != behind && !is_function_word(behind) && !rows).then(|| behind.to_owned())
+    }
+
+    /// What is said on the wrong side of a word that leaves something out: behind it stands what the query leaves out, before it
+    /// what it keeps to.
+    fn turned_round(
+        &self,
+        said: &Sentence<'_>,
+        words: &[(usize, &str)],
+        bounds: &[&Mention],
+    ) -> Option<String> {
+        let excluding = said.words.iter().position(|word| is_excluding(&stem(&word.text)))?;
+        let start = said.start(excluding);
+        let out = |word: &str| self.given.query.leaves_out(&stem(word));
+        let wrong = words.iter().find(|(at, word)| *at != excluding && (*at > excluding) != out(word));
+        let timed =
+            said.words.iter().find(|word| word.span.start > start && said.time(word.span.start).is_some());
+        let bound = bounds.iter().find(|mention| mention.at > start).map(|mention| mention.written.clone());
+        wrong.map(|(_, word)| (*word).to_owned()).or_else(|| timed.map(|word| word.text.clone())).or(bound)
     }
 
     /// A number that is called a mean, an end or a count and is none, or is one and is not called so.

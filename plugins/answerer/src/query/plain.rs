@@ -113,7 +113,13 @@ fn measure(read: &[Token]) -> Option<Measure> {
         "sum" => plain().then(|| Measure::Sum(columns(inner))),
         "avg" => plain().then(|| Measure::Average(columns(inner))),
         "max" | "min" => plain().then(|| Measure::End { high: called == "max", of: columns(inner) }),
-        "round" => measure(argument()?),
+        // Only decimals are rounded away.
+        "round" => {
+            let behind = inner.get(argument()?.len()..)?;
+            let decimals =
+                matches!(behind, []) || matches!(behind, [_, digits] if digits.kind == Kind::Number);
+            if decimals { measure(argument()?) } else { None }
+        }
         // Nothing summed is 0.
         "coalesce" => {
             let behind = inner.get(argument()?.len() + 1..)?;

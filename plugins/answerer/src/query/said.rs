@@ -36,6 +36,15 @@ impl Query {
         told.flat_map(|condition| name_stems(&condition.side.name)).collect()
     }
 
+    /// Whether a stem is of a value that it leaves out.
+    pub fn leaves_out(&self, part: &str) -> bool {
+        let of = |condition: &Condition| match &condition.test {
+            Test::Not(values) => values.iter().any(|value| value.stems.contains(part)),
+            _ => false,
+        };
+        self.kept.conditions.iter().any(of)
+    }
+
     /// Whether a stem is the word by which a sentence says that it leaves something out, where the query does.
     pub fn turns_out(&self, part: &str, said: &Said<'_>) -> bool {
         let leaves_out =
@@ -47,6 +56,11 @@ impl Query {
     pub fn asks_of(&self, alias: &str) -> bool {
         self.kept.conditions.iter().any(|condition| condition.side.qualifier.as_deref() == Some(alias))
     }
+}
+
+/// Whether a stem is of a word that leaves out what stands behind it.
+pub fn is_excluding(part: &str) -> bool {
+    super::EXCLUDING.iter().any(|word| stem(word) == part)
 }
 
 fn is_said(condition: &Condition, said: &Said<'_>) -> bool {

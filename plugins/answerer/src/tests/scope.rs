@@ -383,3 +383,73 @@ fn a_number_is_named_by_the_words_of_its_own_column() {
         assert_eq!(told(said), want, "{said}");
     }
 }
+
+#[test]
+fn what_is_turned_rounded_or_renamed_is_not_said() {
+    let bills = "Bills: 64.";
+    let march = |rest: &str| format!("SELECT {rest} WHERE {MARCH}");
+    let count = || march("count(*) AS bills FROM bills");
+    let listed = |condition: &str| format!("SELECT count(*) AS bills FROM bills WHERE {condition}");
+    hold(
+        &Recorded::new(),
+        &[
+            (
+                "How many bills in March 2025?",
+                march("round(count(*), -2) AS bills FROM bills"),
+                "bills",
+                bills,
+            ),
+            ("How many bills in March 2025?", march("count(*)::int / 2 AS bills FROM bills"), "bills", bills),
+            ("How many bills in March 2025?", march("count(*) OVER () AS bills FROM bills"), "bills", bills),
+            ("How many bills in March 2025?", march("count(*) AS bills FROM payments bills"), "bills", bills),
+            ("How many bills on or before March 2025?", count(), "bills", bills),
+            ("How many bills are there from March 2025 on?", count(), "bills", bills),
+            ("How many bills in March 2025 or later?", count(), "bills", bills),
+            ("How many bills in the first week of March 2025?", count(), "bills", bills),
+            ("How many bills outside March 2025?", count(), "bills", bills),
+            ("How many names are there?", "SELECT count(*) AS n FROM bills".into(), "n", "N: 64."),
+            (
+                "How many bills are paid but not open?",
+                listed("status = 'OPEN' AND mode <> 'PAID'"),
+                "bills",
+                bills,
+            ),
+            (
+                "How many bills are open but not paid?",
+                listed("status = 'OPEN' AND mode <> 'PAID'"),
+                "bills",
+                "64 bills are open but not paid.",
+            ),
+            (
+                "How many bills are not paid in March 2025?",
+                format!("{} AND status <> 'PAID'", count()),
+                "bills",
+                bills,
+            ),
+            (
+                "What is the price of Hammer?",
+                "SELECT stock_qty AS price FROM products WHERE prod_name = 'Hammer'".into(),
+                "price",
+                "Price: 64.",
+            ),
+            (
+                "What is the price of Hammer?",
+                "SELECT price FROM products WHERE prod_name = 'Hammer'".into(),
+                "price",
+                "The price of Hammer is 64.",
+            ),
+            (
+                "What is the highest price?",
+                "SELECT max(cost) AS price FROM products".into(),
+                "price",
+                "Price: 64.",
+            ),
+            (
+                "What is the highest price?",
+                "SELECT max(price) AS price FROM products".into(),
+                "price",
+                "The highest price is 64.",
+            ),
+        ],
+    );
+}
