@@ -7,16 +7,20 @@ use serde_json::Value;
 
 use super::compare::{Comparison, compare};
 
-/// What two results that differ may differ in alone; tried in this order.
-const SUSPICIONS: [(&str, Loosen); 5] = [
-    ("letter case, outer space or the way a date is written", text),
-    ("names of months or weekdays and their numbers", names),
-    ("a fraction and a percentage", percentages),
-    ("rounding to whole units", whole),
-    ("NULL and 0", nulls),
+/// What two results that differ may differ in alone, and how each of the two is read; tried in this order and both ways round.
+/// Two numbers are never both made coarser: they would be alike without being the same number.
+const SUSPICIONS: [(&str, Reading, Reading); 5] = [
+    ("letter case, outer space or the way a date is written", plain, plain),
+    ("names of months or weekdays and their numbers", named, named),
+    ("a fraction and a percentage", of_hundred, unsigned),
+    ("rounding to whole units", rounded, plain),
+    ("NULL and 0", zeroed, zeroed),
 ];
 
-type Loosen = fn(&Value) -> Value;
+type Reading = fn(&ResultSet) -> ResultSet;
+
+/// Whole numbers from here on are not all told apart by a float.
+const INEXACT: f64 = 1e15;
 
 /// Says in what, when a looser comparison finds two different results equal.
 pub(super) fn suspect(got: &ResultSet, gold: &ResultSet, ordered: bool) -> Option<&'static str> {
@@ -24,9 +28,9 @@ pub(super) fn suspect(got: &ResultSet, gold: &ResultSet, ordered: bool) -> Optio
     if ordered && same(got, gold) {
         return Some("the order of the rows");
     }
-    if let Some((what, _)) =
-        SUSPICIONS.iter().find(|(_, loosen)| same(&loosened(got, *loosen), &loosened(gold, *loosen)))
-    {
+    let alike =
+        |one: &Reading, other: &Reading| same(&one(got), &other(gold)) || same(&other(got), &one(gold));
+    if let Some((what, ..)) = SUSPICIONS.iter().find(|(_, one, other)| alike(one, other)) {
         return Some(what);
     }
     // Every column of the answer is one of the right ones, and some are missing.
@@ -34,7 +38,41 @@ pub(super) fn suspect(got: &ResultSet, gold: &ResultSet, ordered: bool) -> Optio
     (fewer && same(gold, got)).then_some("columns that are left out")
 }
 
-fn loosened(result: &ResultSet, loosen: Loosen) -> ResultSet {
+fn plain(result: &ResultSet) -> ResultSet {
+    loosened(result, text)
+}
+
+fn named(result: &ResultSet) -> ResultSet {
+    loosened(result, names)
+}
+
+fn rounded(result: &ResultSet) -> ResultSet {
+    loosened(result, whole)
+}
+
+fn zeroed(result: &ResultSet) -> ResultSet {
+    loosened(result, nulls)
+}
+
+fn unsigned(result: &ResultSet) -> ResultSet {
+    loosened(result, without_sign)
+}
+
+/// Columns of fractions as the percentages that they are; a count is none.
+fn of_hundred(result: &ResultSet) -> ResultSet {
+    let mut read = unsigned(result);
+    for at in 0..read.columns.len() {
+        let values = || result.rows.iter().filter_map(|row| row.get(at));
+        if values().any(|value| fraction(value).is_some()) {
+            for value in read.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
+                *value = number(value).map_or_else(|| value.clone(), |number| of(number * 100.0));
+            }
+        }
+    }
+    read
+}
+
+fn loosened(result: &ResultSet, loosen: fn(&Value) -> Value) -> ResultSet {
     let mut result = result.clone();
     for value in result.rows.iter_mut().flatten() {
         *value = loosen(value);
@@ -87,29 +125,34 @@ fn names(value: &Value) -> Value {
     }
 }
 
+/// A number that is small enough to be computed with.
 fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().trim_end_matches('%').parse().ok().filter(|n: &f64| n.is_finite()),
-        _ => None,
-    }
+    let written = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    written.parse().ok().filter(|number: &f64| number.abs() < INEXACT)
+}
+
+/// A number that is not whole.
+fn fraction(value: &Value) -> Option<f64> {
+    number(value).filter(|number| number.fract() != 0.0)
 }
 
 fn of(number: f64) -> Value {
     Value::String(format!("{number}"))
 }
 
-fn percentages(value: &Value) -> Value {
-    // Two places of a percentage are four of a fraction.
-    match number(value) {
-        Some(number) if number.abs() <= 1.0 => of((number * 10_000.0).round() / 100.0),
-        Some(number) => of((number * 100.0).round() / 100.0),
-        None => text(value),
-    }
+/// A percentage without its sign.
+fn without_sign(value: &Value) -> Value {
+    let plain = text(value);
+    let number = plain.as_str().and_then(|text| text.strip_suffix('%'));
+    number.map_or_else(|| plain.clone(), |number| Value::String(number.trim_end().to_owned()))
 }
 
 fn whole(value: &Value) -> Value {
-    number(value).map_or_else(|| text(value), |number| of(number.round()))
+    fraction(value).map_or_else(|| text(value), |number| of(number.round()))
 }
 
 fn nulls(value: &Value) -> Value {
@@ -143,10 +186,20 @@ mod tests {
             (json!([["0.2512"]]), json!([["25.12"]]), false, Some("percentage")),
             (json!([["25.12%"]]), json!([["0.2512"]]), false, Some("percentage")),
             (json!([["24.6"]]), json!([["25"]]), false, Some("rounding")),
+            (json!([["25"], ["3"]]), json!([["24.6000000000000000"], ["3"]]), false, Some("rounding")),
             (json!([["a", null]]), json!([["a", "0"]]), false, Some("NULL")),
             (json!([["a"], ["b"]]), json!([["a", "1"], ["b", "2"]]), false, Some("left out")),
             (json!([["a"]]), json!([["b"]]), false, None),
             (json!([["24"]]), json!([["25"]]), false, None),
+            (json!([["0.2512", 1]]), json!([["25.12", 1]]), false, Some("percentage")),
+            (json!([["1.5"]]), json!([["150"]]), false, Some("percentage")),
+            // Numbers that differ.
+            (json!([["10.01"]]), json!([["10.02"]]), false, None),
+            (json!([["24.6"]]), json!([["25.4"]]), false, None),
+            (json!([["0.01231"]]), json!([["0.01234"]]), false, None),
+            (json!([["9007199254740993"]]), json!([["9007199254740992"]]), false, None),
+            (json!([[9_007_199_254_740_993_u64]]), json!([["9007199254740992"]]), false, None),
+            (json!([["9007199254740993.4"]]), json!([["9007199254740992"]]), false, None),
             (json!([["a"], ["b"]]), json!([["a"]]), false, None),
             (json!([["a"], ["c"]]), json!([["a", "1"], ["b", "2"]]), false, None),
         ] {

@@ -85,20 +85,36 @@ pub(super) fn unabbreviated<'a>(wanted: &str, values: &[&'a str]) -> Option<&'a 
 }
 
 /// The one value that is near enough to be meant; none when several are. A number more or less is another thing.
+///
+/// One letter may be another from four letters on. Two may from eight on, where the first one is the same (`Southern` is not
+/// `Northern`); in six or seven letters only vowels may, `y` among them: `UNPAYED` is `UNPAID`, and `Austria` not `Australia`.
 pub(super) fn nearest<'a>(wanted: &str, values: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let consonants = |text: &str| text.chars().filter(|c| !"aeiouy".contains(*c)).collect::<String>();
     let (folded, numbers) = (wanted.to_lowercase(), digits(wanted));
     let length = folded.chars().count();
-    let allowed = (length / 4).min(2);
-    let mut near = values.filter(|value| {
+    let usual = (length / 4).min(2);
+    let widest = if length < 6 { usual } else { 2 };
+    let mut near: Vec<(usize, &str)> = Vec::new();
+    for value in values {
         // The length is cheap to compare, and a column may have thousands of values.
-        let value = value.to_lowercase();
-        value.chars().count().abs_diff(length) <= allowed
-            && digits(&value) == numbers
-            && edit_distance(&value, &folded) <= allowed
-    });
-    let only = near.next()?;
-    near.all(|other| other == only).then_some(only)
+        let value_folded = value.to_lowercase();
+        if value_folded.chars().count().abs_diff(length) > widest || digits(&value_folded) != numbers {
+            continue;
+        }
+        let distance = edit_distance(&value_folded, &folded);
+        if distance <= widest && !near.iter().any(|(_, known)| *known == value) {
+            near.push((distance, value));
+        }
+    }
+    let mut within = near.iter().filter(|(distance, _)| *distance <= usual);
+    let (distance, only) = match (within.next(), near.as_slice()) {
+        (Some(only), _) => within.next().is_none().then_some(*only)?,
+        (None, [only]) if consonants(&only.1.to_lowercase()) == consonants(&folded) => *only,
+        _ => return None,
+    };
+    let begins = only.to_lowercase().chars().next() == folded.chars().next();
+    (distance < 2 || begins).then_some(only)
 }
 
 /// Letters that are put in, left out, replaced, or swapped with their neighbour.
@@ -208,12 +224,31 @@ pub(super) mod tests {
 
     #[test]
     fn only_one_value_that_is_near_is_meant() {
-        let values = ["Machine Learning", "Data Science", "Pune", "Puna", "Model 10", "Model 11"];
+        let values = [
+            "Machine Learning",
+            "Data Science",
+            "Pune",
+            "Puna",
+            "Model 10",
+            "Model 11",
+            "PAID",
+            "UNPAID",
+            "Australia",
+            "Northern",
+            "Closed",
+        ];
         for (wanted, want) in [
             ("Machnie Learning", Some("Machine Learning")),
             ("data sciense", Some("Data Science")),
             ("Pume", Some("Pune")),
             ("Punn", None),
+            // Two letters of seven: vowels alone, and no other value as near.
+            ("UNPAYED", Some("UNPAID")),
+            ("UNPAYD", Some("UNPAID")),
+            ("Austria", None),
+            ("Southern", None),
+            ("Norhtren", Some("Northern")),
+            ("unclosed", None),
             ("Model 12", None),
             ("Physics", None),
             ("", None),
