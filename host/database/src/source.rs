@@ -26,7 +26,7 @@ pub struct SourceConfig {
     pub pool_wait: Duration,
     /// How long a statement may run.
     pub statement_timeout: Duration,
-    /// How long a statement may wait for a lock.
+    /// How long a statement may wait for a lock; four fifths of its own time at most.
     pub lock_timeout: Duration,
     /// How much longer than its timeout a statement is waited for, and how long a cancelled one may take to end.
     pub grace: Duration,

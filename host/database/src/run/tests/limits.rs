@@ -77,6 +77,27 @@ async fn who_goes_away_cancels_and_who_waits_too_long_is_told() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_lock_is_told_of_the_lock() {
+    let server = Postgres::start();
+    server.psql("CREATE TABLE bills (id int)");
+    // The statement may run no longer than it may wait for a lock.
+    let config = SourceConfig {
+        statement_timeout: Duration::from_secs(2),
+        lock_timeout: Duration::from_secs(2),
+        ..SourceConfig::new(server.url("postgres"))
+    };
+    let source = connect(config).await;
+    let url = server.url("postgres");
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute("BEGIN; LOCK TABLE bills IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let failure = run(&source, "SELECT id FROM bills").await.unwrap_err();
+    assert_eq!((failure.error_type, failure.sqlstate.as_deref()), (ErrorType::Infrastructure, Some("55P03")));
+    client.batch_execute("ROLLBACK").await.unwrap();
+    assert!(run(&source, "SELECT id FROM bills").await.unwrap().rows.is_empty());
+}
+
+#[tokio::test]
 async fn a_connection_that_died_in_the_pool_is_not_the_askers_trouble() {
     let server = Postgres::start();
     let source = source(&server, "postgres").await;
