@@ -250,7 +250,7 @@ pub(super) fn candidates(
                 known.score = known.score.max(0.75);
                 known.pointer &= pointer;
             }
-            None => found.push(Candidate { target: Target::Table(table), score: 0.75, pointer }),
+            None => found.push(Candidate { pointer, ..Candidate::new(Target::Table(table), 0.75) }),
         }
     }
     let flagged: Vec<(usize, usize)> = found

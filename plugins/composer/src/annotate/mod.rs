@@ -65,11 +65,13 @@ pub struct Candidate {
     pub score: f64,
     /// A table that only a key of another table is called after: `cashier` for who made a bill.
     pub pointer: bool,
+    /// A value that a written rule puts for words that do not say it: a condition by name.
+    pub named: bool,
 }
 
 impl Candidate {
     fn new(target: Target, score: f64) -> Self {
-        Self { target, score, pointer: false }
+        Self { target, score, pointer: false, named: false }
     }
 }
 

@@ -40,8 +40,16 @@ pub fn ruled(
                 .collect(),
             meanings => condition(schema, glossary, &rule.words, meanings).into_iter().collect::<Vec<_>>(),
         };
-        let candidates: Vec<Candidate> =
-            targets.into_iter().map(|target| Candidate::new(target, RULED)).collect();
+        let named = |target: &Target| match target {
+            Target::Value(_, _, value) | Target::Text(_, _, value) => {
+                stems::content_words(value) != rule.words
+            }
+            _ => false,
+        };
+        let candidates: Vec<Candidate> = targets
+            .into_iter()
+            .map(|target| Candidate { named: named(&target), ..Candidate::new(target, RULED) })
+            .collect();
         let words = content(reading, first, end);
         if !candidates.is_empty() && words > 0 {
             mentions.push(Mention { first, end, words, also: Vec::new(), candidates });

@@ -349,7 +349,10 @@ impl Grammar<'_> {
         let pair = (before.and_then(|before| self.target(before)), self.target(after));
         match pair {
             (Some(Target::Value(a, b, _)), Some(Target::Value(c, d, _)))
-                if (a, b) == (c, d) && !self.reading.tokens.iter().any(|token| token.is("both")) =>
+                if (a, b) == (c, d)
+                    && !before.is_some_and(|before| self.named(before))
+                    && !self.named(after)
+                    && !self.reading.tokens.iter().any(|token| token.is("both")) =>
             {
                 self.take(at);
                 Ok(())
@@ -362,10 +365,38 @@ impl Grammar<'_> {
         }
     }
 
+    /// True for a condition by name. It restricts together with whatever else the question says.
+    fn named(&self, at: usize) -> bool {
+        self.items.get(at).is_some_and(|item| self.named.contains(&item.first))
+    }
+
+    /// A condition by name and another value of its column, joined by `and`, are two kinds of rows, not one of both kinds.
+    pub(super) fn kinds_apart(&self) -> Result<(), Why> {
+        let filters = &self.frame.filters;
+        let single = |filter: &&Filter| {
+            !filter.negated && matches!(filter.kind, FilterKind::Values(..) | FilterKind::Text(..))
+        };
+        for one in filters.iter().filter(single).filter(|filter| self.named(filter.at)) {
+            let other = filters.iter().filter(single).any(|other| {
+                let between = one.at.min(other.at)..one.at.max(other.at);
+                other.kind.column() == one.kind.column()
+                    && other.kind != one.kind
+                    && between.into_iter().any(|at| self.op(at) == Some(&Op::And))
+            });
+            if other {
+                return Err(Why::Kind("two values at once of what each row has one of".into()));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn filter(&mut self, at: usize, kind: FilterKind) {
+        let listed: Vec<bool> = self.frame.filters.iter().map(|filter| !self.named(filter.at)).collect();
         if let FilterKind::Values(table, column, values) = &kind
-            && let Some(known) = self.frame.filters.iter_mut().find(|filter| {
+            && !self.named(at)
+            && let Some((known, _)) = self.frame.filters.iter_mut().zip(listed).find(|(filter, listed)| {
                 !filter.negated
+                    && *listed
                     && matches!(&filter.kind, FilterKind::Values(t, c, _) if (t, c) == (table, column))
             })
             && let FilterKind::Values(_, _, all) = &mut known.kind

@@ -79,6 +79,7 @@ impl Grammar<'_> {
     /// words that would be lost.
     pub(super) fn settle(&mut self) -> Result<(), Why> {
         self.either()?;
+        self.kinds_apart()?;
         self.who();
         self.sellers();
         let sized = self.sized;

@@ -10,6 +10,8 @@ mod places;
 mod ranks;
 mod ratios;
 mod returned;
+use std::collections::BTreeSet;
+
 use airlock_plugin_sdk::question::grammar::{Aggregate, Comparison, Grain, Op, Quality, Reading};
 use airlock_plugin_sdk::question::stems;
 
@@ -54,6 +56,7 @@ pub fn interpret(
         one: false,
         meant: Vec::new(),
         ors: Vec::new(),
+        named: named(mentions, targets),
     };
     grammar.run()?;
     let mut frame = grammar.frame;
@@ -74,6 +77,14 @@ pub fn interpret(
         frame.used.extend(item.first..item.end);
     }
     Ok(frame)
+}
+
+/// The first tokens of what is a condition by name: a rule's value for words that do not say it.
+fn named(mentions: &[Mention], targets: &[Target]) -> BTreeSet<usize> {
+    let named = |(mention, target): &(&Mention, &Target)| {
+        mention.candidates.iter().any(|candidate| candidate.named && candidate.target == **target)
+    };
+    mentions.iter().zip(targets).filter(named).map(|(mention, _)| mention.first).collect()
 }
 
 /// Operations and mentions in order. A mention swallows the operation words inside it, but an aggregate that leads it
@@ -194,6 +205,8 @@ struct Grammar<'a> {
     meant: Vec<usize>,
     /// Places of `or` between different conditions.
     ors: Vec<usize>,
+    /// First tokens of conditions by name, which are no values that the question lists.
+    named: BTreeSet<usize>,
 }
 
 impl Grammar<'_> {

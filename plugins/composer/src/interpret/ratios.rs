@@ -231,6 +231,7 @@ impl Grammar<'_> {
             one: false,
             meant: Vec::new(),
             ors: Vec::new(),
+            named: self.named.clone(),
         };
         side.run()?;
         let mut frame = side.frame;

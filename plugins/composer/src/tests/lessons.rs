@@ -87,3 +87,29 @@ fn what_no_lesson_says_is_as_it_was() {
         assert_eq!(line(&host, question), line(&library(), question));
     }
 }
+
+#[test]
+fn a_condition_by_name_restricts_together_with_what_is_said() {
+    let host = taught(&["Here `fjordish` means `writer.country = 'Norway'`."]);
+    check(
+        &host,
+        &[
+            (
+                "How many fjordish writers are there?",
+                "SELECT count(*) AS writer_count FROM writer AS w WHERE w.country = 'Norway'",
+            ),
+            (
+                "How many fjordish writers are in Chile?",
+                "SELECT count(*) AS writer_count FROM writer AS w WHERE w.country = 'Norway' AND w.country = 'Chile'",
+            ),
+            (
+                "How many writers are in Norway and Chile?",
+                "SELECT count(*) AS writer_count FROM writer AS w WHERE w.country IN ('Norway', 'Chile')",
+            ),
+        ],
+    );
+    let two = line(&host, "How many fjordish and Chile writers are there?");
+    assert!(two.starts_with("refused"), "{two}");
+    let either = line(&host, "How many fjordish or Chile writers are there?");
+    assert!(either.starts_with("refused") || either.contains(" OR "), "{either}");
+}

@@ -4,6 +4,7 @@
 //! and synonyms, tables are connected, words that ask for nothing are left out of the question. Nothing here is
 //! trusted further than a pack's glossary: the gate checks the text that is made of it.
 
+mod known;
 mod overlay;
 mod rule;
 
@@ -45,11 +46,13 @@ impl<'a, H: Host> Taught<'a, H> {
             }
             rules.extend(said.into_iter().map(|rule| (Some(lesson.id.clone()), rule)));
         }
+        let said = |rule: &Rule| rule.phrase().is_none_or(|phrase| spoken(phrase, question));
+        rules.retain(|(_, rule)| said(rule) && !known::contradicts(host, rule));
         // Of two rules for one phrase the nearer lesson's holds.
         let mut known: Vec<String> = Vec::new();
         rules.retain(|(_, rule)| match rule.phrase() {
             Some(phrase) => {
-                let holds = spoken(phrase, question) && !known.iter().any(|other| other == phrase);
+                let holds = !known.iter().any(|other| other == phrase);
                 known.extend(holds.then(|| phrase.to_owned()));
                 holds
             }
