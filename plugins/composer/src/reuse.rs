@@ -117,7 +117,45 @@ fn bound(host: &impl Host, example: &Example, known: &[Piece], asked: &[Piece]) 
     if !times.is_empty() && !held(host, &sql, &times)? {
         return None;
     }
+    if bars(host, &example.sql, known, asked) {
+        return None;
+    }
     (words > 0 && !told.is_empty()).then(|| Reused { id: example.id.clone(), sql, told })
+}
+
+/// Whether a text may bar the new values by what its question does not say: a literal that is compared with the column of an
+/// exchanged value, or with a key, such as the numbers of the rows that the old value was asked for without.
+fn bars(host: &impl Host, sql: &str, known: &[Piece], asked: &[Piece]) -> bool {
+    let value = |piece: &Piece| matches!(piece, Piece::Number(_) | Piece::Quoted(_) | Piece::Value(..));
+    let exchanged = known.iter().zip(asked).filter(|(old, new)| old != new && value(old));
+    let exchanged: Vec<String> = exchanged.map(|(old, _)| shown(old).to_lowercase()).collect();
+    if exchanged.is_empty() {
+        return false;
+    }
+    let Ok(facts) = host.check(sql) else { return true };
+    let bare = |literal: &str| literal.trim_matches('%').to_lowercase();
+    let columns: Vec<&ColumnRef> = facts
+        .literals
+        .iter()
+        .filter(|place| exchanged.contains(&bare(&place.literal)))
+        .map(|place| &place.column)
+        .collect();
+    facts.literals.iter().any(|place| {
+        let said =
+            known.iter().any(|piece| value(piece) && shown(piece).to_lowercase() == bare(&place.literal));
+        !said && (columns.contains(&&place.column) || is_key(host, &place.column))
+    })
+}
+
+/// Whether a column is a key of its table or points to one.
+fn is_key(host: &impl Host, column: &ColumnRef) -> bool {
+    host.describe(&column.table).is_some_and(|detail| {
+        detail.primary_key.contains(&column.column)
+            || detail.joins.iter().any(|join| {
+                (join.from == column.table && join.from_columns.contains(&column.column))
+                    || (join.to == column.table && join.to_columns.contains(&column.column))
+            })
+    })
 }
 
 /// Whether the tables of a text hold rows of all these times, as their notes tell: an example of this year's table says

@@ -423,3 +423,24 @@ fn participles_gather_and_things_compare() {
         ],
     );
 }
+
+#[test]
+fn what_an_example_leaves_out_unsaid_bars_other_values() {
+    let question = "How many customers with idle tills are in Pune?";
+    let other = "How many customers with idle tills are in New Delhi?";
+    for (column, rest, reused) in [
+        ("cust_id", "cust_id <> '7'", false),
+        ("city", "city <> '7'", false),
+        ("last_name", "last_name <> '7'", true),
+    ] {
+        let sql = format!("SELECT count(*) FROM customers WHERE city = 'Pune' AND {rest}");
+        let literals = vec![place(&sql, "city", "'Pune'", 0), place(&sql, column, "'7'", 0)];
+        let facts = Facts { tables: Vec::new(), columns: Vec::new(), functions: Vec::new(), literals };
+        let host = shop().example(question, &sql).verdict(&sql, Ok(facts));
+        let same = run(&host, question);
+        assert!(matches!(same, GenerateStep::Done(draft) if draft.sql == sql), "{column}");
+        let got = run(&host, other);
+        let put = sql.replace("Pune", "New Delhi");
+        assert_eq!(matches!(got, GenerateStep::Done(draft) if draft.sql == put), reused, "{column}");
+    }
+}
