@@ -318,6 +318,10 @@ impl Grammar<'_> {
                 if !nullable && head.is_some_and(|head| head != table) {
                     // `products never sold`: no row of what is sold.
                     self.frame.anti.push(table);
+                } else if !nullable || self.counts_things(table, column) {
+                    // Nothing of a quantity is zero, and what every row has none lacks.
+                    let name = self.column_name(table, column);
+                    return Err(Why::Kind(format!("{name} by a word that says it is missing")));
                 } else {
                     self.filter(next, FilterKind::Missing(table, column));
                 }
@@ -335,6 +339,14 @@ impl Grammar<'_> {
             _ => return Err(Why::Kind("a negation of something that is not known".into())),
         }
         Ok(())
+    }
+
+    /// True for how many of something there are.
+    fn counts_things(&self, table: usize, column: usize) -> bool {
+        let counts = |stem: &String| matches!(stem.as_str(), "qty" | "quantiti" | "stock" | "count");
+        self.schema.column(table, column).is_some_and(|detail| {
+            detail.family == Family::Number && !detail.key && detail.names.iter().flatten().any(counts)
+        })
     }
 
     pub(super) fn negate(&mut self) {

@@ -5,7 +5,7 @@ use airlock_plugin_sdk::contract::sql::{ComparedLiteral, Facts};
 use airlock_plugin_sdk::contract::types::{ColumnRef, TableRef};
 use airlock_plugin_sdk::harness::{Recorded, column, table};
 
-use super::{check, input, refuses, run};
+use super::{check, input, line, refuses, run};
 use crate::Composer;
 use airlock_plugin_sdk::Generator;
 
@@ -443,4 +443,23 @@ fn what_an_example_leaves_out_unsaid_bars_other_values() {
         let put = sql.replace("Pune", "New Delhi");
         assert_eq!(matches!(got, GenerateStep::Done(draft) if draft.sql == put), reused, "{column}");
     }
+}
+
+#[test]
+fn nothing_of_a_quantity_is_no_missing_value() {
+    let goods = |nullable: bool| {
+        let mut stock = column("stock_qty", "integer");
+        stock.nullable = nullable;
+        let goods = table("goods").columns(&[("good_id", "bigint"), ("name", "text"), ("colour", "text")]);
+        Recorded::new().table(goods.column(stock).primary_key(&["good_id"]))
+    };
+    for (question, nullable) in [
+        ("Which goods have no stock?", true),
+        ("Which goods have no stock?", false),
+        ("Which goods are not out of stock?", true),
+    ] {
+        let got = line(&goods(nullable), question);
+        assert!(got.starts_with("refused"), "{question}: {got}");
+    }
+    assert!(line(&goods(true), "Which goods have no colour?").contains("colour IS NULL"));
 }
