@@ -31,12 +31,16 @@ impl Call<'_> {
             .await?;
         let mut answer = finished.answer;
         if answer.outcome == Outcome::Failed {
-            let reason = answer.reason.unwrap_or_default();
-            return Err(match finished.fault {
+            let problem = match finished.fault {
                 Some(fault) => fault.into(),
-                None => ToolProblem::new("internal", reason),
-            }
-            .with("ask_id", answer.ask_id.to_string()));
+                None => ToolProblem::new("internal", answer.reason.clone().unwrap_or_default()),
+            };
+            let problem = problem.with("ask_id", answer.ask_id.to_string());
+            let text = beside(&answer);
+            return Err(match serde_json::to_value(answer) {
+                Ok(structured) => problem.recorded(Said { structured, text }),
+                Err(error) => ToolProblem::new("internal", error),
+            });
         }
         if bound(&mut answer.rows) {
             answer.truncated = true;
@@ -98,6 +102,13 @@ fn in_words(answer: &Answer) -> String {
         Outcome::Failed => format!("Failed. {reason}"),
     };
     text.push('\n');
+    text.push_str(&beside(answer));
+    text
+}
+
+/// What an ending is told with: the choices, the SQL, the rows, the attempts that failed, and what it rests on.
+fn beside(answer: &Answer) -> String {
+    let mut text = String::new();
     for option in answer.options.iter().flatten() {
         text.push_str(&format!("- {}\n", plain(option)));
     }

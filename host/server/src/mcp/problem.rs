@@ -1,10 +1,12 @@
 //! What a tool could not do, in a sentence with its remedy: a result that the agent reads, never an error of the protocol.
 
 use airlock_pipeline::{AskError, ContextError, Fault};
+use airlock_types::text::shorten;
 use airlock_types::{Failure, FieldError};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
+use super::said::{Said, TEXT};
 use crate::access::Denied;
 
 /// Key of the machine-readable part of a problem in the result's `_meta`.
@@ -20,11 +22,13 @@ pub(super) struct ToolProblem {
     field: Option<&'static str>,
     /// More for a program: position, SQLSTATE.
     details: Vec<(&'static str, Value)>,
+    /// What there is of the tool's own result, where it is of its output schema all the same.
+    record: Option<Said>,
 }
 
 impl ToolProblem {
     pub(super) fn new(code: &'static str, message: impl ToString) -> Self {
-        Self { code, message: message.to_string(), field: None, details: Vec::new() }
+        Self { code, message: message.to_string(), field: None, details: Vec::new(), record: None }
     }
 
     pub(super) const fn field(mut self, field: &'static str) -> Self {
@@ -48,7 +52,12 @@ impl ToolProblem {
         self
     }
 
-    /// As a result. Structured content is left out: it would have to be of the tool's output schema.
+    /// With the record of what was done before it.
+    pub(super) fn recorded(self, record: Said) -> Self {
+        Self { record: Some(record), ..self }
+    }
+
+    /// As a result. Where there is no record, structured content is left out: it would have to be of the tool's output schema.
     pub(super) fn result(self) -> CallToolResult {
         let mut problem = json!({"code": self.code});
         if let Value::Object(fields) = &mut problem {
@@ -57,8 +66,14 @@ impl ToolProblem {
         }
         let mut meta = MetaObject::new();
         meta.0.insert(META.to_owned(), problem);
-        let text = format!("{} ({})", self.message, self.code);
-        let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+        let mut text = format!("{} ({})", self.message, self.code);
+        let mut structured = None;
+        if let Some(record) = self.record {
+            text.push_str(&format!("\n{}", record.text));
+            structured = Some(record.structured);
+        }
+        let mut result = CallToolResult::error(vec![ContentBlock::text(shorten(&text, TEXT))]);
+        result.structured_content = structured;
         result.meta = Some(meta);
         result
     }
@@ -156,5 +171,16 @@ mod tests {
         );
         assert_eq!(result["_meta"][META], json!({"code": "unknown_column", "position": 8}));
         assert!(result.get("structuredContent").is_none());
+    }
+
+    #[test]
+    fn what_was_tried_before_a_problem_goes_with_it() {
+        let structured = json!({"outcome": "failed", "attempts": 1});
+        let record = Said { structured: structured.clone(), text: "Failed attempt by generator".to_owned() };
+        let result = ToolProblem::new("model-unavailable", "The model is down.").recorded(record).result();
+        let result = serde_json::to_value(result).unwrap();
+        assert_eq!((&result["isError"], &result["structuredContent"]), (&json!(true), &structured));
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert_eq!(text, "The model is down. (model-unavailable)\nFailed attempt by generator");
     }
 }

@@ -13,9 +13,10 @@ const TEXT_ROWS: usize = 50;
 /// Most characters of a cell that is written out as text.
 const TEXT_CELL: usize = 200;
 /// Most characters of a text.
-const TEXT: usize = 48_000;
+pub(super) const TEXT: usize = 48_000;
 
 /// What a tool says.
+#[derive(Debug)]
 pub(super) struct Said {
     pub(super) structured: Value,
     pub(super) text: String,
