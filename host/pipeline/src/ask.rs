@@ -317,12 +317,12 @@ impl<'a> Ask<'a> {
                 Ok(generated) => (generated, "generator"),
                 // The generator cannot do without a model; the composer can.
                 Err(_) if self.desk.down.is_some() => {
-                    (self.desk.drive(Composing(input.clone())).await?, "composer")
+                    (self.desk.drive(Composing::of(&input)).await?, "composer")
                 }
                 Err(fault) => return Err(fault),
             }
         } else {
-            (self.desk.drive(Composing(input.clone())).await?, "composer")
+            (self.desk.drive(Composing::of(&input)).await?, "composer")
         };
         Ok(match generated {
             Generated::Refused(refusal) => match self.explained() {

@@ -50,6 +50,11 @@ pub(crate) fn failure(failure: &Failure) -> types::Failure {
     }
 }
 
+/// What of these attempts the composer is told: whether it had its turn, and not what a model wrote before it was down.
+pub(crate) fn composed(attempts: &[types::Attempt]) -> Vec<types::Attempt> {
+    attempts.iter().filter(|attempt| attempt.origin == "composer").cloned().collect()
+}
+
 pub(crate) fn attempt(entry: &HistoryEntry, position: Option<u32>) -> types::Attempt {
     types::Attempt {
         sql: entry.sql.clone(),
@@ -65,5 +70,24 @@ pub(crate) fn attempt(entry: &HistoryEntry, position: Option<u32>) -> types::Att
         }),
         row_count: entry.row_count,
         duration_ms: u32::try_from(entry.duration_ms).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_model_wrote_is_no_turn_of_the_composers() {
+        let by = |origin: &str| types::Attempt {
+            sql: "SELECT nothing FROM bills".to_owned(),
+            origin: origin.to_owned(),
+            failure: None,
+            row_count: None,
+            duration_ms: 1,
+        };
+        assert!(composed(&[by("generator"), by("repair")]).is_empty());
+        let both = composed(&[by("generator"), by("composer"), by("repair")]);
+        assert_eq!(both.iter().map(|attempt| &*attempt.origin).collect::<Vec<_>>(), ["composer"]);
     }
 }

@@ -23,6 +23,7 @@ use crate::account::Bookkeeper;
 use crate::adapter::Entities;
 use crate::budget::{Budget, REQUESTS_PER_STAGE};
 use crate::context::{Block, PREAMBLE, characters, unmarked};
+use crate::convert;
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::journal::Beside;
@@ -97,7 +98,14 @@ pub(crate) enum Repaired {
 }
 
 /// The two components that write SQL share an interface; a newtype tells them apart.
-pub(crate) struct Composing(pub GenerateInput);
+pub(crate) struct Composing(GenerateInput);
+
+impl Composing {
+    /// From what the generator would be given.
+    pub(crate) fn of(input: &GenerateInput) -> Self {
+        Self(GenerateInput { attempts: convert::composed(&input.attempts), ..input.clone() })
+    }
+}
 
 /// Implements [`Work`] for an input type: the variants of its step, mapped to what the ask calls them.
 macro_rules! work {
