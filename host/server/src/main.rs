@@ -42,8 +42,6 @@ fn main() -> ExitCode {
     };
     match runtime.block_on(commands::run(cli)) {
         Ok(exit) => exit.into(),
-        // Whoever reads stdout has enough: `airlock ... | head`.
-        Err(error) if output::reader_is_gone(&error) => exit::Exit::Done.into(),
         Err(error) => {
             let exit = exit::Exit::of(&error);
             output::complain(&error, exit);

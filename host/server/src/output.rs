@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use airlock_types::text::{Place, visible};
@@ -141,39 +142,70 @@ pub fn unread(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Usage } else { Exit::Done }
 }
 
-/// Whether an error says that nobody reads stdout any more.
-pub fn reader_is_gone(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        io.or(json) == Some(io::ErrorKind::BrokenPipe)
-    })
+/// Set when whoever read stdout has had enough: `airlock ... | head`.
+static UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// Whether nobody reads stdout any more, so that what is endless may end.
+pub fn is_unread() -> bool {
+    UNREAD.load(Ordering::Relaxed)
+}
+
+/// What a command has to say. That nobody reads it any more is no failure, and no success either: the command comes to its own
+/// end, and its exit code says what came of it.
+pub fn stdout() -> impl Write {
+    Stdout(io::stdout(), &UNREAD)
+}
+
+struct Stdout<W>(W, &'static AtomicBool);
+
+impl<W: Write> Stdout<W> {
+    fn unless_unread<T>(&mut self, done: T, write: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.1.load(Ordering::Relaxed) {
+            return Ok(done);
+        }
+        match write(&mut self.0) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.1.store(true, Ordering::Relaxed);
+                Ok(done)
+            }
+            written => written,
+        }
+    }
+}
+
+impl<W: Write> Write for Stdout<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_unread(bytes.len(), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_unread((), Write::flush)
+    }
 }
 
 /// One JSON value on a line of stdout.
 ///
 /// # Errors
-/// When stdout is gone.
+/// When stdout cannot be written.
 pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, value)?;
-    writeln!(out)?;
-    Ok(())
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(stdout().write_all(&line)?)
 }
 
 /// One line on stdout.
 ///
 /// # Errors
-/// When stdout is gone.
+/// When stdout cannot be written.
 pub fn line(text: impl Display) -> anyhow::Result<()> {
     let text = text.to_string();
-    Ok(writeln!(io::stdout().lock(), "{}", visible(&text, Place::Prose))?)
+    Ok(writeln!(stdout(), "{}", visible(&text, Place::Prose))?)
 }
 
 /// An answer for a person: the sentence, the SQL, the rows, and what was tried.
 ///
 /// # Errors
-/// When stdout is gone.
+/// When stdout cannot be written.
 pub fn answer(answer: &Answer) -> anyhow::Result<()> {
     let mut out: Vec<u8> = Vec::new();
     match answer.outcome {
@@ -228,7 +260,7 @@ pub fn answer(answer: &Answer) -> anyhow::Result<()> {
     }
     // Names and values are whoever's wrote them: nothing in them moves the cursor or hides.
     let text = String::from_utf8_lossy(&out);
-    Ok(io::stdout().lock().write_all(visible(&text, Place::Prose).as_bytes())?)
+    Ok(stdout().write_all(visible(&text, Place::Prose).as_bytes())?)
 }
 
 /// Widest a cell is shown.
@@ -267,6 +299,26 @@ fn table(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reader_that_is_gone_ends_nothing() {
+        struct Gone;
+        impl Write for Gone {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+        }
+        static GONE: AtomicBool = AtomicBool::new(false);
+        let mut out = Stdout(Gone, &GONE);
+        assert!(out.flush().is_err(), "another failure is one");
+        assert!(!GONE.load(Ordering::Relaxed));
+        writeln!(out, "nobody reads this").unwrap();
+        assert!(GONE.load(Ordering::Relaxed));
+        out.flush().unwrap();
+    }
 
     #[test]
     fn whoever_asks_for_more_gets_no_statement_with_its_values() {

@@ -164,7 +164,7 @@ async fn show(
             ))?;
         }
     }
-    std::io::stdout().flush()?;
+    output::stdout().flush()?;
     let Some(operator) = operator else {
         telemetry.settled().await;
         host.learning_settled().await;

@@ -36,7 +36,7 @@ pub async fn run(setup: Setup, config: &Config, as_json: bool) -> anyhow::Result
     };
     let plan = admin.plan(&role).await?;
     if setup.print {
-        plan.print(&mut std::io::stdout().lock())?;
+        plan.print(&mut output::stdout())?;
         if plan.sets_password() {
             let url = admin.url_of(&plan.role);
             output::progress(format_args!(

@@ -39,7 +39,7 @@ pub async fn run(setup: &Setup, as_json: bool) -> anyhow::Result<Exit> {
     })?;
     if setup.print {
         output::line(format!("-- The passwords of the roles are in {}.", setup.credentials.display()))?;
-        plan.print(&mut std::io::stdout().lock())?;
+        plan.print(&mut output::stdout())?;
         return Ok(Exit::Done);
     }
     let refused = plan.apply(&server, |statement| output::progress(statement)).await?;

@@ -15,11 +15,11 @@ use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::boot;
 use crate::cli::CheckSql;
 use crate::config::Config;
 use crate::exit::{Exit, usage};
 use crate::verdict::Verdict;
+use crate::{boot, output};
 use lines::{Line, Lines};
 
 /// One line of input. Further keys are left alone.
@@ -79,7 +79,8 @@ pub async fn run(
     let mut all_approved = true;
     if first.as_ref().is_some_and(|line| line.bytes.trim_ascii_start().starts_with(b"{")) {
         let mut batch: Vec<Line> = first.into_iter().collect();
-        while !batch.is_empty() {
+        // Stdin may be endless.
+        while !batch.is_empty() && !output::is_unread() {
             all_approved &= answer(&bench, &batch, check.run, json).await?;
             batch = lines.batch()?;
         }
@@ -198,7 +199,7 @@ fn print(verdicts: &[Verdict], json: bool) -> anyhow::Result<()> {
 }
 
 fn write(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = output::stdout();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
 }

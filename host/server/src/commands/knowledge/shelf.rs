@@ -48,7 +48,7 @@ pub async fn decay(curator: &Curator<'_>, dry_run: bool, json: bool) -> anyhow::
 pub async fn snapshot(curator: &Curator<'_>, file: &Path, json: bool) -> anyhow::Result<Exit> {
     let to_stdout = file == Path::new("-");
     let mut out: Box<dyn Write> = if to_stdout {
-        Box::new(std::io::stdout())
+        Box::new(output::stdout())
     } else {
         let opened = File::options().write(true).create_new(true).open(file);
         Box::new(opened.map_err(|error| usage(format!("{} cannot be made: {error}", file.display())))?)
