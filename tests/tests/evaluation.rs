@@ -453,7 +453,17 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
 async fn a_model_that_is_down_is_nobodys_wrong_answer() {
     let airlock = Airlock::demo().await;
     let evaluator = Evaluator::new(&airlock);
-    let model = ScriptedModel::start(|_| Said::Status(401)).await;
+    let down = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let model = ScriptedModel::start({
+        let down = std::sync::Arc::clone(&down);
+        move |prompt| match prompt {
+            _ if down.load(std::sync::atomic::Ordering::Relaxed) => Said::Status(401),
+            _ if prompt.contains("in the words of") => RIGHT.into(),
+            _ if prompt.contains("customers") => CUSTOMERS.into(),
+            _ => "I do not know this question.".into(),
+        }
+    })
+    .await;
     let questions = evaluator.questions(&[hard("a"), customers()]);
     let (code, summary, errors) =
         evaluator.run(&questions, &["--domain", "hardware-shop", "--baseline", "off"], Some(&model.url));
@@ -461,15 +471,14 @@ async fn a_model_that_is_down_is_nobodys_wrong_answer() {
     // The second could be answered without it, but that would say nothing of the model.
     assert_eq!(summary["agent"]["infrastructure"], 2, "{summary}");
     assert_eq!(summary["agent"]["answerable"]["of"], 0, "{summary}");
-    // Asked again when the model is back.
-    let back = ScriptedModel::start(|prompt| match prompt {
-        _ if prompt.contains("in the words of") => RIGHT.into(),
-        _ if prompt.contains("customers") => CUSTOMERS.into(),
-        _ => "I do not know this question.".into(),
-    })
-    .await;
+    // Asked again when the model is back, where it was.
+    down.store(false, std::sync::atomic::Ordering::Relaxed);
     let run = summary["folder"].as_str().unwrap();
-    let (code, summary, errors) = evaluator.eval(&["run", "--resume", run], Some(&back.url));
+    let elsewhere = ScriptedModel::start(|_| RIGHT.into()).await;
+    let (code, _, errors) = evaluator.eval(&["run", "--resume", run], Some(&elsewhere.url));
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("the configuration"), "{errors}");
+    let (code, summary, errors) = evaluator.eval(&["run", "--resume", run], Some(&model.url));
     assert_eq!(code, Some(0), "{errors}");
     assert_eq!(summary["agent"]["answerable"]["right"], 2, "{summary}");
 }

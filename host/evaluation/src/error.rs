@@ -1,6 +1,6 @@
 //! Why there is no evaluation.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -18,6 +18,14 @@ pub enum EvaluationError {
         /// The file.
         file: PathBuf,
         /// Why.
+        error: io::Error,
+    },
+    /// No folder of a run can be made where it was to be.
+    #[error("no run can be kept in {folder}: {error}; name a folder that can be written to")]
+    Out {
+        /// Where.
+        folder: PathBuf,
+        /// Why not.
         error: io::Error,
     },
     /// A folder is not that of a run, or one of another version.
@@ -62,12 +70,28 @@ impl EvaluationError {
         Self::File { file: file.to_owned(), error }
     }
 
+    /// A folder that cannot be made, for a run inside of `out`: the place is at fault unless the machine is.
+    pub(crate) fn out(out: &Path, folder: &Path, error: io::Error) -> Self {
+        let place = matches!(
+            error.kind(),
+            ErrorKind::AlreadyExists
+                | ErrorKind::NotADirectory
+                | ErrorKind::NotFound
+                | ErrorKind::PermissionDenied
+                | ErrorKind::ReadOnlyFilesystem
+                | ErrorKind::InvalidInput
+                | ErrorKind::InvalidFilename
+        );
+        if place { Self::Out { folder: out.to_owned(), error } } else { Self::file(folder, error) }
+    }
+
     /// Whether whoever called can mend it.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
         matches!(
             self,
             Self::Questions(_)
+                | Self::Out { .. }
                 | Self::NoRun { .. }
                 | Self::NothingShared { .. }
                 | Self::InUse(_)

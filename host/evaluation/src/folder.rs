@@ -88,7 +88,7 @@ pub struct Manifest {
     pub components: Vec<ComponentUse>,
     /// Every model; none without one.
     pub models: Vec<ModelUsed>,
-    /// SHA-256 of the configuration, without addresses and secrets.
+    /// SHA-256 of what of the configuration decides answers, costs and times; secrets have no part in it.
     pub configuration: ContentHash,
     /// Attempts of an ask.
     pub attempts: u32,
@@ -198,9 +198,9 @@ impl Folder {
         questions: &[Asked],
     ) -> Result<Self, EvaluationError> {
         let path = out.join(&manifest.run);
-        fs::create_dir_all(out).map_err(|error| EvaluationError::file(out, error))?;
+        fs::create_dir_all(out).map_err(|error| EvaluationError::out(out, out, error))?;
         // Fails where there is one already: no run is written over.
-        fs::create_dir(&path).map_err(|error| EvaluationError::file(&path, error))?;
+        fs::create_dir(&path).map_err(|error| EvaluationError::out(out, &path, error))?;
         let lock = lock(&path)?;
         write_new(&path.join(QUESTIONS), lines(questions).as_bytes())?;
         let results = path.join(RESULTS);
@@ -368,9 +368,14 @@ mod tests {
         let questions = questions(&lines);
         let made = || Folder::create(out.path(), manifest(&[Mode::Agent], &questions), &questions);
         let mut folder = made().unwrap();
-        assert!(matches!(made(), Err(EvaluationError::File { .. })), "there is one already");
+        assert!(matches!(made(), Err(EvaluationError::Out { .. })), "there is one already");
         folder.append(&record("a", Mode::Agent, "infrastructure")).unwrap();
         let path = folder.path().to_owned();
+        // A file is no place for a run, and neither is what nobody can write to: another place has to be named.
+        for out in [path.join(MANIFEST), PathBuf::from("/proc/run")] {
+            let error = Folder::create(&out, manifest(&[Mode::Agent], &questions), &questions).unwrap_err();
+            assert!(error.is_usage(), "{}: {error}", out.display());
+        }
         assert!(matches!(Folder::resume(&path), Err(EvaluationError::InUse(_))));
         drop(folder);
 

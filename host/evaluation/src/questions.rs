@@ -43,16 +43,27 @@ pub struct Prepared {
     /// In the order of the file.
     #[serde(skip)]
     pub questions: Vec<Asked>,
-    /// Further right answers that cannot serve; the question is graded by the others.
-    pub warnings: Vec<String>,
-    /// What is wrong with the lines that are left out because they were to be.
+    /// What is wrong, in the order of the file, with what is left out because it was to be: lines, and further right answers
+    /// of questions that are graded by the others.
     pub skipped: Vec<String>,
     /// How many lines these are.
     pub left_out: usize,
 }
 
 /// Something that is wrong, and its place in the file.
-type Wrong = (Spot, String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Wrong {
+    spot: Spot,
+    said: String,
+    /// Whether the question can be graded without it: it is a further right answer.
+    spare: bool,
+}
+
+impl Wrong {
+    const fn line(spot: Spot, said: String) -> Self {
+        Self { spot, said, spare: false }
+    }
+}
 
 impl Asked {
     /// The line that stands for it in the folder of a run: read again as any file of questions is.
@@ -82,17 +93,20 @@ pub async fn prepare(
 ) -> Result<Prepared, EvaluationError> {
     let mut prepared = Prepared::default();
     let unread = &wanted.unread;
-    let mut problems: Vec<Wrong> =
-        unread.problems.iter().map(|problem| (problem.spot.clone(), problem.to_string())).collect();
-    let bad_lines: BTreeSet<Spot> = problems.iter().map(|(spot, _)| spot.clone()).collect();
+    let mut problems: Vec<Wrong> = unread
+        .problems
+        .iter()
+        .map(|problem| Wrong::line(problem.spot.clone(), problem.to_string()))
+        .collect();
+    let bad_lines: BTreeSet<Spot> = problems.iter().map(|wrong| wrong.spot.clone()).collect();
     let mut domains: BTreeMap<DomainName, Arc<Domain>> = BTreeMap::new();
-    for (at, case) in cases.into_iter().take(wanted.limit.unwrap_or(usize::MAX)).enumerate() {
+    for (at, mut case) in cases.into_iter().take(wanted.limit.unwrap_or(usize::MAX)).enumerate() {
         match place(host, &case, wanted, &mut domains) {
             Err(problem) => problems.push(problem),
             Ok(domain) => {
                 let runner = Runner::new(host, &domain);
-                let found = fit(&runner, &case, &mut prepared.warnings).await?;
-                if found.is_empty() && !bad_lines.contains(&case.case.id.spot) {
+                let found = fit(&runner, &mut case).await?;
+                if found.iter().all(|wrong| wrong.spare) && !bad_lines.contains(&case.case.id.spot) {
                     prepared.questions.push(Asked { case, domain: domain.name().clone() });
                 }
                 problems.extend(found);
@@ -104,9 +118,10 @@ pub async fn prepare(
     // A file that is wrong as a whole has no lines that could be left out.
     let whole = unread.dropped > 0 || bad_lines.iter().any(|spot| spot.line == 0);
     let nothing = prepared.questions.is_empty();
-    let lines: BTreeSet<&Spot> = problems.iter().map(|(spot, _)| spot).collect();
+    let lines: BTreeSet<&Spot> =
+        problems.iter().filter(|wrong| !wrong.spare).map(|wrong| &wrong.spot).collect();
     prepared.left_out = lines.len();
-    let mut told: Vec<String> = problems.into_iter().map(|(_, said)| said).collect();
+    let mut told: Vec<String> = problems.into_iter().map(|wrong| wrong.said).collect();
     if unread.dropped > 0 {
         told.push(format!("and {} more problems: mend these first", unread.dropped));
     }
@@ -141,7 +156,7 @@ fn place(
     }
     let domain = host.domain(name.as_ref()).map_err(|error| match &case.db {
         Some(db) => unknown(host, db),
-        None => (id.spot.clone(), format!("{}: {error}", id.spot)),
+        None => Wrong::line(id.spot.clone(), format!("{}: {error}", id.spot)),
     })?;
     domains.insert(domain.name().clone(), Arc::clone(&domain));
     Ok(domain)
@@ -156,32 +171,30 @@ fn unknown(host: &Host, db: &Located<String>) -> Wrong {
         names.join(", "),
         shorten(&db.value, 60),
     );
-    (db.spot.clone(), said)
+    Wrong::line(db.spot.clone(), said)
 }
 
-/// What is wrong with the right answers of a question.
-async fn fit(
-    runner: &Runner<'_>,
-    case: &EvaluationCase,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<Wrong>, EvaluationError> {
+/// What is wrong with the right answers of a question. It keeps those of the further ones that can serve: by the others nothing
+/// could be said of an answer.
+async fn fit(runner: &Runner<'_>, case: &mut EvaluationCase) -> Result<Vec<Wrong>, EvaluationError> {
     let mut problems = Vec::new();
-    let golden = &case.case;
+    let golden = &mut case.case;
     if let Some(gold) = &golden.sql {
         let check = case.check_sql.as_ref().map(|check| check.value.as_str());
         if let Some(why) = unfit(runner.fit(&gold.value, check, golden.ordered).await)? {
             let said =
                 format!("{}: the right answer of `{}` cannot serve: {why}", gold.spot, golden.id.value);
-            problems.push((gold.spot.clone(), said));
+            problems.push(Wrong::line(gold.spot.clone(), said));
         }
     }
-    for accepted in &golden.accepted_sql {
-        if let Some(why) = unfit(runner.fit(&accepted.value, None, golden.ordered).await)? {
-            warnings.push(format!(
-                "{}: a further right answer of `{}` cannot serve: {why}",
-                accepted.spot, golden.id.value
-            ));
-        }
+    for accepted in std::mem::take(&mut golden.accepted_sql) {
+        let Some(why) = unfit(runner.fit(&accepted.value, None, golden.ordered).await)? else {
+            golden.accepted_sql.push(accepted);
+            continue;
+        };
+        let said =
+            format!("{}: a further right answer of `{}` cannot serve: {why}", accepted.spot, golden.id.value);
+        problems.push(Wrong { spot: accepted.spot, said, spare: true });
     }
     Ok(problems)
 }

@@ -64,6 +64,10 @@ pub enum Kind {
     FalseRefusal,
     /// Answered, though it must be refused.
     FalseAnswer,
+    /// Answered, though it must be asked what is meant.
+    UnclearAnswered,
+    /// Refused, though it must be asked what is meant.
+    UnclearRefused,
     /// Asked back, where it was not to be.
     AskedBack,
     /// Gave up.
@@ -78,7 +82,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order they are told.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Right,
         Self::OtherValues,
         Self::OtherRowCount,
@@ -86,6 +90,8 @@ impl Kind {
         Self::Knowledge,
         Self::FalseRefusal,
         Self::FalseAnswer,
+        Self::UnclearAnswered,
+        Self::UnclearRefused,
         Self::AskedBack,
         Self::GaveUp,
         Self::Failed,
@@ -104,6 +110,8 @@ impl Kind {
             Self::Knowledge => "answered from knowledge instead of rows",
             Self::FalseRefusal => "refused, though it can be answered",
             Self::FalseAnswer => "answered, though it must be refused",
+            Self::UnclearAnswered => "answered, though it must be asked what is meant",
+            Self::UnclearRefused => "refused, though it must be asked what is meant",
             Self::AskedBack => "asked back",
             Self::GaveUp => "gave up",
             Self::Failed => "a component failed",
@@ -172,11 +180,13 @@ impl Record {
             Verdict::Undecided { .. } => Kind::Undecided,
             Verdict::Infrastructure { .. } => Kind::Infrastructure,
             Verdict::Wrong { why } => match outcome {
+                Outcome::Refused if want == GoldenOutcome::Clarification => Kind::UnclearRefused,
                 Outcome::Refused => Kind::FalseRefusal,
                 Outcome::Clarification => Kind::AskedBack,
                 Outcome::GaveUp => Kind::GaveUp,
                 Outcome::Failed => Kind::Failed,
-                Outcome::Answered if want != GoldenOutcome::Answered => Kind::FalseAnswer,
+                Outcome::Answered if want == GoldenOutcome::Clarification => Kind::UnclearAnswered,
+                Outcome::Answered if want == GoldenOutcome::Refused => Kind::FalseAnswer,
                 Outcome::Answered if answered_by == AnswerKind::Knowledge => Kind::Knowledge,
                 Outcome::Answered if self.presentation.is_some() => Kind::Presentation,
                 Outcome::Answered if why.contains(" rows instead of ") => Kind::OtherRowCount,

@@ -27,7 +27,7 @@ pub struct RunOptions {
     pub degrade: Degrade,
     /// The moment of questions that have none of their own; the beginning of the run when absent.
     pub now: Option<String>,
-    /// SHA-256 of the configuration, without addresses and secrets.
+    /// SHA-256 of what of the configuration decides answers, costs and times; secrets have no part in it.
     pub configuration: ContentHash,
 }
 

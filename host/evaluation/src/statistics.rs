@@ -79,6 +79,11 @@ pub struct Paired {
     pub significant: bool,
 }
 
+/// A probability to three places. None of a split that happened is zero.
+fn told(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
+}
+
 impl Paired {
     /// From whether each question was right, the first time and the second.
     #[must_use]
@@ -117,10 +122,10 @@ impl Paired {
         let (a, b) = (self.only_first, self.only_second);
         let flips = a + b;
         let flipped = format!(
-            "Of {} questions {b} {} right in {second} alone and {a} in {first} alone (p = {:.3}).",
+            "Of {} questions {b} {} right in {second} alone and {a} in {first} alone (p {}).",
             self.questions,
             if b == 1 { "is" } else { "are" },
-            self.p
+            told(self.p)
         );
         if self.questions == 0 {
             return "No question was graded in both.".to_owned();
@@ -259,6 +264,9 @@ mod tests {
         assert!(noise.contains("noise"), "{noise}");
         let better = pairs(20, 0, 9, 1).says("baseline", "agent");
         assert!(better.contains("agent is better than baseline"), "{better}");
+        assert!(better.contains("(p = 0.004)"), "{better}");
+        let sure = pairs(0, 0, 40, 0).says("a", "b");
+        assert!(sure.contains("(p < 0.001)"), "{sure}");
         assert!(pairs(3, 0, 0, 1).says("a", "b").contains("same 3 of 4"));
         assert!(pairs(0, 0, 0, 0).says("a", "b").contains("No question"));
     }

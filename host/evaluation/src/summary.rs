@@ -54,6 +54,8 @@ pub struct ModeSummary {
     pub answerable: Share,
     /// Questions that must be refused: refused, of those that are decided.
     pub refusals: Share,
+    /// Questions that could mean several things: asked back, of those that are decided.
+    pub clarifications: Share,
     /// Answerable questions that were refused.
     pub false_refusals: Share,
     /// Nobody can say.
@@ -68,7 +70,7 @@ pub struct ModeSummary {
     pub healed: usize,
     /// Answerable questions whose first attempt was right and whose ending was not.
     pub broken: usize,
-    /// Attempts of an ask that made any, on average.
+    /// Attempts of an ask that made any and that infrastructure did not prevent, on average.
     pub attempts: Option<f64>,
     /// Tokens, all asks together.
     pub tokens: Tokens,
@@ -175,8 +177,9 @@ pub(crate) fn right(record: &Record) -> bool {
     record.verdict.is_right()
 }
 
-fn answerable(asked: &Asked) -> bool {
-    asked.case.case.outcome == GoldenOutcome::Answered
+/// Whether a question is to end so.
+fn wants(asked: &Asked, outcome: GoldenOutcome) -> bool {
+    asked.case.case.outcome == outcome
 }
 
 fn share<'a>(graded: impl Iterator<Item = &'a Graded<'a>>) -> Share {
@@ -186,7 +189,8 @@ fn share<'a>(graded: impl Iterator<Item = &'a Graded<'a>>) -> Share {
 }
 
 fn mode(graded: &[Graded<'_>]) -> ModeSummary {
-    let can: Vec<Graded<'_>> = graded.iter().filter(|(asked, _)| answerable(asked)).copied().collect();
+    let of_outcome = |outcome| graded.iter().filter(move |(asked, _)| wants(asked, outcome));
+    let can: Vec<Graded<'_>> = of_outcome(GoldenOutcome::Answered).copied().collect();
     let count = |test: &dyn Fn(&Record) -> bool| can.iter().filter(|(_, record)| test(record)).count();
     let refused = |record: &Record| {
         record.is_decided() && record.ended.as_ref().is_some_and(|ended| ended.outcome == Outcome::Refused)
@@ -197,15 +201,21 @@ fn mode(graded: &[Graded<'_>]) -> ModeSummary {
         *kinds.entry(record.kind(asked.case.case.outcome)).or_insert(0) += 1;
     }
     let of_kind = |kind| kinds.get(&kind).copied().unwrap_or_default();
-    let attempts: Vec<usize> =
-        graded.iter().map(|(_, record)| record.history.len()).filter(|attempts| *attempts > 0).collect();
+    // What infrastructure prevented was tried, perhaps, and says nothing of how many attempts a question takes.
+    let attempts: Vec<usize> = graded
+        .iter()
+        .filter(|(_, record)| !matches!(record.verdict, Verdict::Infrastructure { .. }))
+        .map(|(_, record)| record.history.len())
+        .filter(|attempts| *attempts > 0)
+        .collect();
     #[allow(clippy::cast_precision_loss, reason = "counts of attempts are far below 2^52")]
     let mean = (!attempts.is_empty())
         .then(|| rounded(attempts.iter().sum::<usize>() as f64 / attempts.len() as f64));
     let first_right = |record: &Record| matches!(record.first, Some(Verdict::Right));
     ModeSummary {
         answerable: share(can.iter()),
-        refusals: share(graded.iter().filter(|(asked, _)| !answerable(asked))),
+        refusals: share(of_outcome(GoldenOutcome::Refused)),
+        clarifications: share(of_outcome(GoldenOutcome::Clarification)),
         false_refusals: Share::new(count(&refused), decided),
         undecided: of_kind(Kind::Undecided),
         infrastructure: of_kind(Kind::Infrastructure),
@@ -262,7 +272,7 @@ fn groups(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Line, manifest, questions, records};
+    use crate::testing::{Line, attempt, manifest, questions as questions_of, records as records_of};
 
     #[test]
     fn each_ending_is_counted_where_it_belongs_and_nowhere_else() {
@@ -277,8 +287,19 @@ mod tests {
             Line { id: "down", agent: "infrastructure", baseline: "right" },
             Line { id: "undecided", agent: "undecided", baseline: "undecided" },
             Line { id: "no-rightly", agent: "right", baseline: "answered" },
+            Line { id: "which-rightly", agent: "right", baseline: "answered" },
+            Line { id: "which-refused", agent: "refused", baseline: "infrastructure" },
         ];
-        let (questions, records) = (questions(&lines), records(&lines));
+        let (questions, mut records) = (questions_of(&lines), records_of(&lines));
+        // One attempt in each ask, two in the one that was healed, three before the database was down.
+        for record in &mut records {
+            let texts = match (&*record.id, record.mode) {
+                ("healed", Mode::Agent) => 2,
+                ("down", Mode::Agent) => 3,
+                _ => 1,
+            };
+            record.history = vec![attempt(); texts];
+        }
         let summary = Summary::count(&manifest(&both, &questions), "f", &questions, &records);
         let agent = summary.agent.as_ref().unwrap();
         // Of seven answerable ones two are not decided.
@@ -287,17 +308,31 @@ mod tests {
         assert_eq!((agent.false_refusals.right, agent.false_refusals.of), (1, 5));
         assert_eq!((agent.healed, agent.broken, agent.presentation), (1, 1, 1));
         assert_eq!((agent.infrastructure, agent.undecided), (1, 1));
+        assert_eq!((agent.clarifications.right, agent.clarifications.of), (1, 2));
+        assert_eq!(agent.kinds[&Kind::UnclearRefused], 1);
+        assert_eq!(agent.attempts, Some(1.1111), "nine asks, ten attempts");
         let baseline = summary.baseline.as_ref().unwrap();
         assert_eq!((baseline.healed, baseline.broken), (0, 0));
         assert_eq!((baseline.refusals.right, baseline.refusals.of), (0, 1));
         assert_eq!(baseline.kinds[&Kind::FalseAnswer], 1);
+        assert_eq!((baseline.clarifications.right, baseline.clarifications.of), (0, 1));
+        assert_eq!(baseline.kinds[&Kind::UnclearAnswered], 1);
         assert_eq!(baseline.kinds[&Kind::GaveUp], 1);
         // What only one of them decided is no pair.
         let paired = summary.paired.as_ref().unwrap();
-        assert_eq!((paired.questions, paired.both, paired.only_first, paired.only_second), (6, 1, 1, 2));
-        assert_eq!((summary.lost.as_slice(), summary.won.len()), (["broken".to_owned()].as_slice(), 2));
+        assert_eq!((paired.questions, paired.both, paired.only_first, paired.only_second), (7, 1, 1, 3));
+        assert_eq!((summary.lost.as_slice(), summary.won.len()), (["broken".to_owned()].as_slice(), 3));
         assert!(summary.has_gaps());
         let groups: Vec<_> = summary.categories.iter().map(|group| (&*group.name, group.questions)).collect();
-        assert_eq!(groups, [("answer", 7), ("refuse", 1)]);
+        assert_eq!(groups, [("answer", 7), ("ask back", 2), ("refuse", 1)]);
+        let report = crate::report::summary(&summary);
+        assert!(report.contains("| unclear questions, asked back | 1 of 2 "), "{report}");
+
+        // Where nothing could be asked there is no average.
+        let prevented = [Line { id: "down", agent: "infrastructure", baseline: "infrastructure" }];
+        let (questions, mut records) = (questions_of(&prevented), records_of(&prevented));
+        records.iter_mut().for_each(|record| record.history = vec![attempt()]);
+        let summary = Summary::count(&manifest(&both, &questions), "f", &questions, &records);
+        assert_eq!(summary.agent.unwrap().attempts, None);
     }
 }

@@ -3,7 +3,7 @@
 use airlock_knowledge::Degrade;
 use airlock_knowledge::pack::read_evaluation;
 use airlock_pipeline::golden::{Ended, Verdict};
-use airlock_types::ask::{AnswerKind, Tokens};
+use airlock_types::ask::{AnswerKind, HistoryEntry, Tokens};
 use airlock_types::{ContentHash, DomainName, Mode, Outcome};
 
 use crate::folder::{Manifest, QuestionsFrom};
@@ -21,14 +21,16 @@ fn domain() -> DomainName {
     "shop".parse().unwrap()
 }
 
-/// Questions; one whose id begins with `no-` must be refused.
+/// Questions; one whose id begins with `no-` must be refused, one whose id begins with `which-` asked back on.
 pub(crate) fn questions(lines: &[Line]) -> Vec<Asked> {
     let text: String = lines
         .iter()
         .map(|line| {
-            let refuse = line.id.starts_with("no-");
-            let rest = if refuse { "\"answerable\":false" } else { "\"gold_sql\":\"SELECT 1\"" };
-            let category = if refuse { "refuse" } else { "answer" };
+            let (category, rest) = match line.id {
+                id if id.starts_with("no-") => ("refuse", "\"answerable\":false"),
+                id if id.starts_with("which-") => ("ask back", "\"outcome\":\"clarification\""),
+                _ => ("answer", "\"gold_sql\":\"SELECT 1\""),
+            };
             format!(
                 "{{\"id\":\"{}\",\"question\":\"How many?\",\"category\":\"{category}\",{rest}}}\n",
                 line.id
@@ -53,6 +55,7 @@ pub(crate) fn record(id: &str, mode: Mode, word: &str) -> Record {
     let why = || "because".to_owned();
     let (outcome, verdict, first) = match word {
         "right" if id.starts_with("no-") => (Outcome::Refused, Verdict::Right, None),
+        "right" if id.starts_with("which-") => (Outcome::Clarification, Verdict::Right, None),
         "right" => (Outcome::Answered, Verdict::Right, None),
         "right after wrong" => (Outcome::Answered, Verdict::Right, Some(wrong())),
         "wrong after right" => (Outcome::Answered, wrong(), Some(Verdict::Right)),
@@ -76,6 +79,7 @@ pub(crate) fn record(id: &str, mode: Mode, word: &str) -> Record {
             reason: None,
             sql: None,
             first_sql: None,
+            first_failed: None,
             infrastructure: None,
         }),
         ask_id: None,
@@ -87,6 +91,21 @@ pub(crate) fn record(id: &str, mode: Mode, word: &str) -> Record {
         tokens: Tokens::default(),
         cost: Some(0.0),
         latency_ms: 1,
+    }
+}
+
+/// A text that was offered as the answer, and ran.
+pub(crate) fn attempt() -> HistoryEntry {
+    HistoryEntry {
+        sql: "SELECT 1".to_owned(),
+        origin: "generator".to_owned(),
+        error_type: None,
+        message: None,
+        hint: None,
+        sqlstate: None,
+        duration_ms: 1,
+        wait_ms: 0,
+        row_count: Some(1),
     }
 }
 

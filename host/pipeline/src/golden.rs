@@ -159,7 +159,10 @@ impl<'a> Runner<'a> {
     pub async fn judge(&self, case: &GoldenCase, ended: &Ended) -> Judged {
         let (verdict, presentation) = self.verdict(case, ended).await;
         let first = match &ended.first_sql {
-            Some(sql) if case.outcome == GoldenOutcome::Answered => Some(self.rows(case, sql).await.0),
+            Some(sql) if case.outcome == GoldenOutcome::Answered => Some(match &ended.first_failed {
+                Some(why) => Verdict::wrong(format!("the first attempt did not run: {why}")),
+                None => self.rows(case, sql).await.0,
+            }),
             // A text was offered where there was nothing to answer.
             Some(_) => Some(Verdict::wrong("the first attempt was a text")),
             None => None,

@@ -25,6 +25,7 @@ const times = (of) => (of && typeof of === "object" ? ["p50", "median", "p95"].f
 const ROWS = [
   ["Right, of what can be answered", (mode) => shareNode(mode.answerable)],
   ["Refused, of what must be", (mode) => shareNode(mode.refusals)],
+  ["Asked back, of what is unclear", (mode) => shareNode(mode.clarifications)],
   ["Refused though it can be answered", (mode) => shareNode(mode.false_refusals)],
   ["Healed by repair", (mode) => text(mode.healed)],
   ["Broken by repair", (mode) => text(mode.broken)],
@@ -68,7 +69,7 @@ function summaryNodes(run, failures) {
     el("section", { class: "block", "aria-label": "Numbers" }, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Numbers" }, el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: "sr-only" }, "What")), modes.map((name) => el("th", { scope: "col" }, name === "agent" ? "Agent" : "Baseline")))),
       el("tbody", {}, ROWS.map(([name, of]) => el("tr", {}, el("th", { scope: "row" }, name), modes.map((mode) => el("td", {}, of(run[mode]))))))))),
-    run.paired && el("p", { class: "help" }, `Pairs: ${run.paired.both} right both times, ${run.paired.only_second} by the agent alone, ${run.paired.only_first} by the baseline alone, ${run.paired.neither} by neither; p = ${Number(run.paired.p).toPrecision(2)}.`),
+    run.paired && el("p", { class: "help" }, `Pairs: ${run.paired.both} right both times, ${run.paired.only_second} by the agent alone, ${run.paired.only_first} by the baseline alone, ${run.paired.neither} by neither; p ${run.paired.p < 0.001 ? "< 0.001" : `= ${Number(run.paired.p).toPrecision(2)}`}.`),
     groupTable("By what a question tests", run.categories),
     groupTable("By collection", list(run.sets).length > 1 ? run.sets : []),
     groupTable("By domain", list(run.domains).length > 1 ? run.domains : []),

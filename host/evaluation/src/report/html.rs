@@ -120,6 +120,7 @@ fn numbers(out: &mut String, summary: &Summary) {
     };
     line("answerable, right", &|mode| share(&mode.answerable));
     line("to refuse, refused", &|mode| share(&mode.refusals));
+    line("unclear, asked back", &|mode| share(&mode.clarifications));
     line("answerable, refused", &|mode| share(&mode.false_refusals));
     line("healed and broken by repair", &|mode| format!("{} and {}", mode.healed, mode.broken));
     line("perhaps presentation alone", &|mode| mode.presentation.to_string());

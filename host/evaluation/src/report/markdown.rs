@@ -29,6 +29,7 @@ pub(super) fn summary(summary: &Summary) -> String {
     };
     line("answerable questions, right", &|mode| share(&mode.answerable));
     line("questions to refuse, refused", &|mode| share(&mode.refusals));
+    line("unclear questions, asked back", &|mode| share(&mode.clarifications));
     line("answerable questions, refused", &|mode| share(&mode.false_refusals));
     line("wrong, perhaps by presentation alone", &|mode| mode.presentation.to_string());
     line("undecided", &|mode| mode.undecided.to_string());

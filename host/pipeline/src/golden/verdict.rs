@@ -1,8 +1,8 @@
 //! How a case came out, and what is kept of an ask so that it can be graded again.
 
 use airlock_runtime::CallErrorKind;
-use airlock_types::ask::AnswerKind;
-use airlock_types::{Answer, Outcome};
+use airlock_types::ask::{AnswerKind, HistoryEntry};
+use airlock_types::{Answer, ErrorType, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::fault::{Fault, Finished};
@@ -68,6 +68,9 @@ pub struct Ended {
     pub sql: Option<String>,
     /// The text of the first attempt, when it was not the last.
     pub first_sql: Option<String>,
+    /// Why that text gave no rows in the ask, when it gave none.
+    #[serde(default)]
+    pub first_failed: Option<String>,
     /// What was down, when something was that is nobody's answer.
     pub infrastructure: Option<String>,
 }
@@ -89,15 +92,21 @@ impl Ended {
             kind: answer.kind,
             reason,
             sql: answer.sql.clone(),
-            first_sql: first(answer),
+            first_sql: first(answer).map(|first| first.sql.clone()),
+            first_failed: first(answer).and_then(unrun),
             infrastructure,
         }
     }
 }
 
-fn first(answer: &Answer) -> Option<String> {
-    let first = answer.history.first().filter(|_| answer.history.len() > 1)?;
-    Some(first.sql.clone())
+fn first(answer: &Answer) -> Option<&HistoryEntry> {
+    answer.history.first().filter(|_| answer.history.len() > 1)
+}
+
+/// Why an attempt gave no rows; none of one that ran, and found nothing perhaps.
+fn unrun(entry: &HistoryEntry) -> Option<String> {
+    entry.error_type.filter(|kind| *kind != ErrorType::EmptyResult)?;
+    Some(entry.message.clone().unwrap_or_default())
 }
 
 /// Whether what was at fault is one of the components being graded.

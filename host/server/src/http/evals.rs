@@ -128,8 +128,8 @@ fn count(path: &FsPath) -> Result<Counted, String> {
     let manifest = folder.manifest();
     let mode = |mode: &ModeSummary| {
         json!({
-            "answerable": mode.answerable, "refusals": mode.refusals, "false_refusals": mode.false_refusals,
-            "undecided": mode.undecided, "infrastructure": mode.infrastructure, "healed": mode.healed,
+            "answerable": mode.answerable, "refusals": mode.refusals, "clarifications": mode.clarifications,
+            "false_refusals": mode.false_refusals, "undecided": mode.undecided, "infrastructure": mode.infrastructure, "healed": mode.healed,
             "broken": mode.broken, "attempts": mode.attempts, "cost": mode.cost, "latency_ms": mode.latency_ms,
         })
     };

@@ -1,6 +1,7 @@
 //! `airlock eval`: one file a command.
 
 mod compare;
+mod conditions;
 mod faults;
 mod link;
 mod progress;

@@ -10,10 +10,9 @@ use airlock_knowledge::pack::{EvaluationCase, PackReport, limits, read_questions
 use airlock_models::ModelsConfig;
 use airlock_pipeline::Host;
 use airlock_types::{Clock, ContentHash, DomainName, Mode};
-use serde_json::json;
 
 use super::progress::Bar;
-use super::{failure, recording, show};
+use super::{conditions, failure, recording, show};
 use crate::cli::{Baseline, Run};
 use crate::commands::serve::signal;
 use crate::config::Config;
@@ -52,7 +51,7 @@ pub async fn run(options: Run, mut config: Config, json: bool) -> anyhow::Result
             host.domain(Some(domain)).map_err(|error| usage(format!("--map: {error}")))?;
         }
         host.embed_domains().await;
-        let hash = configuration(&config);
+        let hash = conditions::hash(&config);
         let (folder, questions) = match &options.resume {
             Some(path) => go_on(&host, path, hash).await.map_err(failure)?,
             None => {
@@ -159,7 +158,7 @@ async fn fresh(
         Bar::new(wanted.limit.map_or(cases.len(), |limit| limit.min(cases.len())), "trying right answers");
     let prepared = prepare(host, cases, &wanted, |done| bar.tried(done)).await.map_err(failure)?;
     bar.done();
-    for warning in prepared.warnings.iter().chain(&prepared.skipped) {
+    for warning in &prepared.skipped {
         output::remark("warning", warning);
     }
     let conditions = RunOptions { from, skipped: prepared.left_out, modes, degrade, now, configuration };
@@ -201,18 +200,4 @@ pub(super) fn readable(file: &Path) -> anyhow::Result<(Vec<EvaluationCase>, Pack
     opened.take(limits::FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unread)?;
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(read_questions(&name, bytes))
-}
-
-/// What of a configuration decides how questions come out, without addresses and secrets.
-fn configuration(config: &Config) -> ContentHash {
-    let sources: BTreeMap<&String, u128> =
-        config.sources.iter().map(|(name, source)| (name, source.statement_timeout.as_millis())).collect();
-    let roles: BTreeMap<&String, (&String, Option<u32>)> = config
-        .models
-        .roles
-        .iter()
-        .map(|(name, role)| (name, (&role.model, role.max_output_tokens)))
-        .collect();
-    let said = json!({"deadline_ms": config.ask_deadline.as_millis(), "sources": sources, "roles": roles});
-    ContentHash::of(said.to_string())
 }
