@@ -20,7 +20,7 @@ use airlock_plugin_sdk::failure::{in_words, offered_before, same_text};
 use airlock_plugin_sdk::{Exchange, Failure, Host, Repairer, StageError};
 
 use case::Case;
-use strategies::{Strategy, scope_in_words, strategy};
+use strategies::{Strategy, advised, scope_in_words, strategy};
 use tokens::Tokens;
 
 /// Edits made on the way to one rewrite: a text with several mistakes costs one attempt and not one for each.
@@ -137,7 +137,8 @@ fn worth_asking(input: &RepairInput) -> bool {
 fn ask(host: &impl Host, input: &RepairInput, strategy: &Strategy) -> RepairStep {
     let case = Case::new(host, input, &input.failure);
     let scope = scope_in_words(&case, strategy.tell);
-    let parts = [strategy.advice.to_owned(), in_words(&input.failure), scope];
+    let advice = advised(strategy, input.failure.sqlstate.as_deref());
+    let parts = [advice.to_owned(), in_words(&input.failure), scope];
     let instructions = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     if strategy.widen && input.width < WIDEST {
         RepairStep::Widen(Widen { width: WIDEST, instructions })

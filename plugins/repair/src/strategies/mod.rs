@@ -21,7 +21,7 @@ use airlock_plugin_sdk::Host;
 
 use crate::case::{Case, Proposal};
 
-pub use advice::scope_in_words;
+pub use advice::{advised, scope_in_words};
 
 /// Edits, the best first. What costs look-ups is found only when those before it were not it.
 pub type Proposals<'c> = Box<dyn Iterator<Item = Proposal> + 'c>;
@@ -187,7 +187,8 @@ pub const STRATEGIES: &[Strategy] = &[
         error_type: "out_of_range",
         edits: Edits::None,
         widen: false,
-        advice: "A number left the range of its type. Cast the operands to numeric before computing.",
+        advice: "A number is outside of what it may be there. Cast the operands to numeric where a result is too large for \
+                 its type, and leave out rows whose value a function does not take.",
         tell: Tell::Types,
     },
     Strategy {

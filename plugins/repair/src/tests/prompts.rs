@@ -156,3 +156,26 @@ fn a_prompt_has_the_message_the_hint_and_the_place() {
         }
     }
 }
+
+#[test]
+fn a_prompt_says_what_the_code_says_and_not_what_another_would() {
+    for (error_type, code, message, wants) in [
+        ("out_of_range", "22003", "integer out of range", "Cast the operands to numeric"),
+        ("out_of_range", "2201F", "cannot take square root of a negative number", "negative number"),
+        ("out_of_range", "2201E", "cannot take logarithm of zero", "logarithm of zero"),
+        ("out_of_range", "22011", "negative substring length not allowed", "GREATEST"),
+        ("out_of_range", "2201W", "LIMIT must not be negative", "begin at 0"),
+        ("type_mismatch", "2201B", "invalid regular expression", "Correct the pattern"),
+        ("type_mismatch", "22025", "LIKE pattern must not end with escape character", "escape"),
+        ("type_mismatch", "2203A", "SQL/JSON member not found", "jsonb_typeof"),
+        ("type_mismatch", "22007", "invalid input syntax for type date", "Types do not fit"),
+    ] {
+        let mut failed = asking(error_type, message, None, "SELECT >zzz FROM bills");
+        failed.failure.sqlstate = Some(code.to_owned());
+        let told = told(&failed);
+        assert!(told.contains(wants), "{code}: {told}");
+        for (other, words) in [("22003", "left the range of its type"), ("22007", "Types do not fit")] {
+            assert_eq!(told.contains(words), code == other, "{code}: {told}");
+        }
+    }
+}
