@@ -184,8 +184,8 @@ impl Gate<'_> {
                 Ruled::new(Verdict::Skip, Mode::Gate, why, Value::Null)
             }
             Decider::Nobody => Ruled::new(Verdict::Skip, Mode::Gate, "no mode was given", Value::Null),
-            Decider::Model(_) | Decider::Auto if waits => {
-                let why = "it needs evidence: a replay or a person can give it";
+            Decider::Auto if waits => {
+                let why = "it needs evidence: a replay, a review or a person can give it";
                 Ruled::new(Verdict::Skip, Mode::Gate, why, Value::Null)
             }
             Decider::Person(person) => match person.decide(candidate).await {

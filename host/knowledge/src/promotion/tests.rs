@@ -161,11 +161,11 @@ async fn a_model_must_say_the_one_word() {
 }
 
 #[tokio::test]
-async fn evidence_is_a_replay_and_sql_is_never_promoted_by_rule() {
+async fn evidence_is_a_replay_or_a_review_and_sql_is_never_promoted_by_rule() {
     let silent = Rules(Ok(None));
     let waits = candidate(lesson("Revenue is net."), CandidateState::NeedsEvidence);
     let says = Says(Ok("PROMOTE".to_owned()));
-    assert_eq!(ruled(&silent, Decider::Model(&says), vec![], &waits).await.verdict, Verdict::Skip);
+    assert_eq!(ruled(&silent, Decider::Model(&says), vec![], &waits).await.verdict, Verdict::Promote);
     assert_eq!(ruled(&silent, Decider::Auto, vec![], &waits).await.verdict, Verdict::Skip);
     for (table, want) in [
         (Ok(flip(Grade::Right)), Verdict::Promote),
