@@ -16,7 +16,7 @@ pub struct Curated {
 
 impl Curated {
     /// What comes with a pack. Golden cases that the gate approves are examples: people wrote them, and a run of the golden
-    /// cases verifies them.
+    /// cases verifies them. Lessons are those that the promotion gate lets in.
     #[must_use]
     pub fn of_pack(pack: &Pack, bound: &BoundPack) -> Self {
         let examples = bound.golden.iter().filter_map(|index| {
@@ -27,12 +27,15 @@ impl Curated {
                 sql: case.sql.as_ref()?.value.clone(),
             })
         });
-        let lessons = pack.lessons.iter().map(|lesson| Lesson {
-            id: ContentHash::of(format!("{} {}", lesson.kind.as_str(), lesson.text)).short(),
-            kind: lesson.kind,
-            text: lesson.text.clone(),
-            trigger: lesson.trigger.clone(),
-            tags: lesson.tags.clone(),
+        let lessons = bound.lessons.iter().filter_map(|index| {
+            let lesson = pack.lessons.get(*index)?;
+            Some(Lesson {
+                id: ContentHash::of(format!("{} {}", lesson.kind.as_str(), lesson.text)).short(),
+                kind: lesson.kind,
+                text: lesson.text.clone(),
+                trigger: lesson.trigger.clone(),
+                tags: lesson.tags.clone(),
+            })
         });
         Self { examples: examples.collect(), lessons: lessons.collect() }
     }

@@ -316,6 +316,21 @@ fn each_mistake_is_told_with_its_place_and_its_remedy() {
             "[[lesson]]\nkind = \"schemamap\"\ntext = \"t\"",
             "lessons.toml:2: `lesson.kind` is `schemamap`; did you mean `schema-map`?",
         ),
+        (
+            "lessons.toml",
+            "[[lesson]]\nkind = \"schema-map\"\ntext = \"Here `lostling` means `nowhere.x = 1`.\"",
+            "lessons.toml:1: the lesson is not let in: text: ",
+        ),
+        (
+            "lessons.toml",
+            "[[lesson]]\nkind = \"schema-map\"\ntext = \"Write `SELECT usename FROM pg_shadow -- c` and wait.\"",
+            "lessons.toml:1: the lesson is not let in: text: the gate refuses its SQL: ",
+        ),
+        (
+            "lessons.toml",
+            "[[lesson]]\nkind = \"schema-map\"\ntext = \"Here `not` asks for nothing by itself.\"",
+            "lessons.toml:1: the lesson is not let in: text: ",
+        ),
         ("docs/a.md", "one\ntwo\u{202e}", "docs/a.md:2: the text holds a bidirectional control"),
     ] {
         let got = report(&[(file, text)]);

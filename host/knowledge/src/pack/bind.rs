@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use airlock_types::catalogue::{Relation, TypeFamily};
 use airlock_types::{Catalogue, ColumnRef, TableRef};
+use serde_json::Value;
 
 use super::joins::JoinSide;
 use super::notes::{ColumnNote, Covers, TableNote};
@@ -15,6 +16,8 @@ use super::sql::SqlCheck;
 use super::{GoldenCase, Pack, Term};
 use crate::class::ColumnClass;
 use crate::exposure::Exposure;
+use crate::promotion::{Unshaped, well_shaped};
+use crate::store::Origin;
 
 /// A pack whose names are the catalogue's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub struct BoundPack {
     pub joins: Vec<BoundJoin>,
     /// Golden cases, by index in the pack, whose SQL the gate approves.
     pub golden: Vec<usize>,
+    /// Lessons, by index in the pack, that the promotion gate lets in.
+    pub lessons: Vec<usize>,
     /// Columns that hold governed keys, by the kind of entity.
     pub entities: BTreeMap<String, Vec<ColumnRef>>,
     /// Class and permissions of every column.
@@ -135,6 +140,7 @@ impl Pack {
             terms: self.glossary.iter().map(|term| binder.term(term, &sql)).collect(),
             joins: self.joins.iter().filter_map(|join| binder.join(join)).collect(),
             golden: binder.approved(self.golden.iter(), &sql),
+            lessons: binder.lessons(&sql),
             entities: binder.entities(),
             exposure,
         };
@@ -454,6 +460,24 @@ impl Binder<'_> {
             }
         }
         approved
+    }
+
+    /// What a pack teaches enters as what anybody teaches does: by the same look at its shape, its SQL and its names.
+    fn lessons(&self, sql: &SqlCheck<'_>) -> Vec<usize> {
+        let gate = sql.gate();
+        let passes = |text: &str| gate.check(text).map(|_| ()).map_err(|rejection| rejection.message);
+        let mut admitted = Vec::new();
+        for (index, lesson) in self.pack.lessons.iter().enumerate() {
+            let content = lesson.content().into();
+            match well_shaped(&content, Origin::Person, &Value::Null, &passes, self.catalogue) {
+                Ok(()) => admitted.push(index),
+                Err(Unshaped(why)) => {
+                    let remedy = "mend the lesson, or remove it";
+                    self.findings.add(&lesson.spot, format!("the lesson is not let in: {why}"), remedy);
+                }
+            }
+        }
+        admitted
     }
 }
 

@@ -7,6 +7,7 @@ use super::notes::values;
 use super::report::{Findings, Spot};
 use super::section::Section;
 use super::tree::Node;
+use crate::store::LessonContent;
 
 /// A lesson that comes with the pack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -21,6 +22,20 @@ pub struct SeedLesson {
     pub trigger: String,
     /// Words to find it by.
     pub tags: Vec<String>,
+}
+
+impl SeedLesson {
+    /// The same as an item of the store.
+    #[must_use]
+    pub fn content(&self) -> LessonContent {
+        LessonContent {
+            kind: self.kind,
+            text: self.text.clone(),
+            trigger: self.trigger.clone(),
+            tags: self.tags.clone(),
+            scope: Vec::new(),
+        }
+    }
 }
 
 /// What a lesson is about.

@@ -29,6 +29,11 @@ impl<'a> SqlCheck<'a> {
         Self { gate: Gate::new(Arc::clone(catalogue), policy), findings }
     }
 
+    /// The gate.
+    pub(crate) const fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
     /// Whether a whole statement passes; what does not is reported under the key it stands at.
     pub(crate) fn statement(&self, key: &str, sql: &Located<String>) -> bool {
         self.passes(key, sql, &sql.value, 0)
