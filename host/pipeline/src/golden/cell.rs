@@ -27,8 +27,8 @@ impl Cell {
     pub(crate) fn of(value: &Value, sql_type: &str) -> Self {
         match value {
             Value::Null => Self::Null,
-            Value::Number(number) => Self::number(&number.to_string()),
-            Value::String(text) if is_number(sql_type) => Self::number(text),
+            Value::Number(number) => Self::number(&number.to_string(), true),
+            Value::String(text) if is_number(sql_type) => Self::number(text, is_float(sql_type)),
             Value::String(text) => Self::Text(text.clone()),
             other => Self::Text(other.to_string()),
         }
@@ -36,17 +36,17 @@ impl Cell {
 
     /// A value by which rows are ordered: like [`Self::of`], with every digit of a number that is no float's noise.
     pub(crate) fn key(value: &Value, sql_type: &str) -> Self {
-        let text = match value {
-            Value::Number(number) => number.to_string(),
-            Value::String(text) if is_number(sql_type) => text.clone(),
+        let (text, float) = match value {
+            Value::Number(number) => (number.to_string(), true),
+            Value::String(text) if is_number(sql_type) => (text.clone(), is_float(sql_type)),
             other => return Self::of(other, sql_type),
         };
-        Self::Text(Decimal::parse(&text).map_or(text, |decimal| decimal.exact()))
+        Self::Text(Decimal::parse(&text, float).map_or(text, |decimal| decimal.exact()))
     }
 
     /// A number from its text; what is none (`NaN`, `Infinity`) is compared as text.
-    fn number(text: &str) -> Self {
-        Decimal::parse(text).and_then(Decimal::cell).unwrap_or_else(|| Self::Text(text.to_owned()))
+    fn number(text: &str, float: bool) -> Self {
+        Decimal::parse(text, float).and_then(Decimal::cell).unwrap_or_else(|| Self::Text(text.to_owned()))
     }
 }
 
@@ -54,6 +54,10 @@ fn is_number(sql_type: &str) -> bool {
     ["numeric", "bigint", "integer", "smallint", "real", "double precision", "oid"]
         .iter()
         .any(|name| sql_type.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('(')))
+}
+
+fn is_float(sql_type: &str) -> bool {
+    ["real", "double precision"].contains(&sql_type)
 }
 
 /// `0.DIGITS` times ten to the `point`, with no leading zero among the digits.
@@ -64,7 +68,9 @@ struct Decimal {
 }
 
 impl Decimal {
-    fn parse(text: &str) -> Option<Self> {
+    /// A number from its text. What a float says beyond [`EXACT`] digits is noise; an exact number keeps a digit more than
+    /// the hundredths, so that how a quotient ends does not turn its last place.
+    fn parse(text: &str, float: bool) -> Option<Self> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -86,7 +92,8 @@ impl Decimal {
         let digits = digits.into_iter().skip(zeros).map(|digit| digit - b'0').collect();
         let mut decimal = Self { negative, digits, point };
         if !fraction.is_empty() || exponent != 0 {
-            decimal.round(EXACT);
+            let hundredths = usize::try_from(point.saturating_add(3)).unwrap_or_default();
+            decimal.round(if float { EXACT } else { EXACT.max(hundredths) });
         }
         Some(decimal)
     }
@@ -169,6 +176,11 @@ mod tests {
             (json!(1e-7), json!("0.0000001"), true),
             (json!("99.999"), json!(100), true),
             (json!("9007199254740993"), json!("9007199254740994"), false),
+            (json!("12345678901234.12"), json!("12345678901234.13"), false),
+            (json!("123456789012345.120"), json!("123456789012345.12"), true),
+            (json!("123456789012345.12"), json!("123456789012345.22"), false),
+            (json!(12_345_678_901_234.12), json!(12_345_678_901_234.13), true),
+            (json!("2.67499999999999999"), json!("2.675"), true),
             (json!("NaN"), json!("NaN"), true),
             (json!(null), json!(0), false),
         ] {

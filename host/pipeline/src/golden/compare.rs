@@ -29,6 +29,10 @@ pub(crate) fn compare(got: &ResultSet, gold: &ResultSet, blocks: Option<&[u32]>)
     if got.rows.len() != gold.rows.len() {
         return Comparison::Different(format!("{} rows instead of {}", got.rows.len(), gold.rows.len()));
     }
+    if got.columns.len() < gold.columns.len() {
+        let (got, gold) = (got.columns.len(), gold.columns.len());
+        return Comparison::Different(format!("{got} columns instead of {gold}"));
+    }
     if gold.rows.is_empty() {
         return Comparison::Same;
     }
