@@ -20,6 +20,9 @@ pub struct Facts {
     pub literals: Vec<ComparedLiteral>,
     /// What PostgreSQL leaves out of the result without a word.
     pub losses: Vec<Loss>,
+    /// Whether it asks the server what day or time it is.
+    #[serde(skip)]
+    pub reads_clock: bool,
 }
 
 /// A place where PostgreSQL leaves something out of the result without an error, and where nothing in the text says that
@@ -170,6 +173,10 @@ impl Collector {
         if self.literals.insert(key) {
             self.facts.literals.push(literal);
         }
+    }
+
+    pub(crate) fn clock(&mut self) {
+        self.facts.reads_clock = true;
     }
 
     pub(crate) fn loss(&mut self, loss: Loss) {

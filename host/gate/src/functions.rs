@@ -360,6 +360,12 @@ pub(crate) fn needs_column_definitions(name: &str) -> bool {
     matches!(name, "json_to_record" | "json_to_recordset" | "jsonb_to_record" | "jsonb_to_recordset")
 }
 
+/// Whether a call with so many arguments asks what time it is.
+pub(crate) fn reads_clock(name: &str, arguments: usize) -> bool {
+    let clocks = ["now", "transaction_timestamp", "statement_timestamp", "clock_timestamp", "timeofday"];
+    clocks.contains(&name) || name == "age" && arguments == 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

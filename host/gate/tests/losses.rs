@@ -283,3 +283,19 @@ fn a_day_is_lost_under_not_case_and_ranges_too() {
         lost(marked);
     }
 }
+
+#[test]
+fn what_asks_the_server_for_the_time_is_known() {
+    for (text, reads) in [
+        ("SELECT count(*) FROM shop.orders WHERE placed_at >= CURRENT_DATE - 7", true),
+        ("SELECT count(*) FROM shop.orders WHERE placed_at < now()", true),
+        ("SELECT max(age(placed_at)) FROM shop.orders", true),
+        ("SELECT n FROM (SELECT localtimestamp AS n) AS s", true),
+        ("SELECT max(age(placed_at, TIMESTAMP '2026-01-01')) FROM shop.orders", false),
+        ("SELECT count(*) FROM shop.orders WHERE placed_at >= DATE '2026-01-01'", false),
+    ] {
+        let approved =
+            shop::gate(180_000).check(text).unwrap_or_else(|refused| panic!("{text}: {}", refused.message));
+        assert_eq!(approved.facts().reads_clock, reads, "{text}");
+    }
+}

@@ -40,6 +40,9 @@ const WIDTH: u32 = 5;
 const WIDEST: u32 = 15;
 /// Rows the answerer sees.
 const HEAD: usize = 20;
+/// Beside the answer to a question for another moment, where the text goes by today all the same.
+const OTHER_CLOCK: &str = "The query asks PostgreSQL what day it is: it was answered for today, not for the moment that the \
+                           question was asked for.";
 /// Characters of a question that its refusal repeats.
 const REPEATED: usize = 120;
 
@@ -412,6 +415,9 @@ impl<'a> Ask<'a> {
             Reviewed::Blocked(failure) => self.failed(origin, failure, Took::default(), None, None),
             Reviewed::Allowed(warnings) => {
                 self.findings = warnings;
+                if self.request.now.is_some() && approved.facts().reads_clock {
+                    self.findings.push(OTHER_CLOCK.to_owned());
+                }
                 self.desk.books.allowed();
                 State::Run { approved, origin }
             }

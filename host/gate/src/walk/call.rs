@@ -33,6 +33,9 @@ impl Walk<'_> {
         }
         self.seen.functions.insert(name.to_owned());
         self.facts.function(self.as_written(schema, name, call.location));
+        if callee == Callee::Builtin && functions::reads_clock(name, call.args.len()) {
+            self.facts.clock();
+        }
 
         let values = self.arguments(call, name, callee, scope)?;
         // Of lag and lead only the third argument is such a value.

@@ -13,13 +13,7 @@ fn column(name: &str) -> ColumnRef {
 
 /// Facts of `table.column` words and of `table.column = 'V'` conditions.
 fn facts(sql: &str) -> Option<Facts> {
-    let mut facts = Facts {
-        tables: Vec::new(),
-        columns: Vec::new(),
-        functions: Vec::new(),
-        literals: Vec::new(),
-        losses: Vec::new(),
-    };
+    let mut facts = Facts::default();
     let words: Vec<&str> = sql.split_whitespace().collect();
     for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains('.')) {
         let column = column(word.trim_matches(','));
