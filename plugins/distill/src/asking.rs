@@ -70,7 +70,11 @@ fn request(input: &DistillInput) -> ModelRequest {
 /// The lessons of a reply; one that cannot be read is none.
 fn read(text: &str) -> Vec<LessonCandidate> {
     let text = text.trim();
-    if text.chars().count() < REPLY || text.trim_end_matches('.').eq_ignore_ascii_case("nothing") {
+    // Who says that there is nothing is believed, whatever stands behind it.
+    let first = text.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty());
+    let nothing =
+        !text.starts_with(['{', '[', '`']) && first.is_some_and(|word| word.eq_ignore_ascii_case("nothing"));
+    if text.chars().count() < REPLY || nothing {
         return Vec::new();
     }
     let offered: Reply = reply::json(text).unwrap_or_default();
@@ -94,6 +98,9 @@ mod tests {
         for (text, want) in [
             ("NOTHING", 0),
             ("nothing.", 0),
+            (&format!("NOTHING {{\"lessons\": [{good}]}}"), 0),
+            (&format!("**Nothing**, but see: {{\"lessons\": [{good}]}}"), 0),
+            (&format!("Here it is: {{\"lessons\": [{good}]}}"), 1),
             ("There is a lesson in this, surely, somewhere.", 0),
             (r#"{"lessons": []}"#, 0),
             (&format!(r#"{{"lessons": [{good}]}}"#), 1),
