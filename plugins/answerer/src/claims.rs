@@ -6,6 +6,7 @@
 
 mod amounts;
 mod kinds;
+mod placed;
 mod scope;
 mod sentence;
 mod verdicts;
@@ -149,6 +150,7 @@ impl<'a> Claims<'a> {
         });
         word.or_else(|| self.unsigned(&said))
             .or_else(|| self.misplaced(&said))
+            .or_else(|| self.unplaced(&said))
             .or_else(|| self.uncounted(&said))
             .or_else(|| self.mislabelled(&said))
             .or_else(|| self.unshared(&said))

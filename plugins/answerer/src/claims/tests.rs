@@ -39,6 +39,23 @@ fn products() -> AnswerInput {
 }
 
 #[test]
+fn a_number_of_one_row_is_said_of_it() {
+    hold(
+        &products(),
+        &[
+            ("900 units were sold.", Some("900")),
+            ("There are 1,200 units.", Some("1,200")),
+            ("Each product sold 900 units.", Some("each")),
+            ("The highest number of units is 1,200.", None),
+            ("The highest number of units is 900.", Some("highest")),
+            ("There are 4 products.", None),
+            ("In total 3,000 units were sold.", None),
+            ("Nails sold 900 units.", None),
+        ],
+    );
+}
+
+#[test]
 fn words_come_from_somewhere_or_say_nothing() {
     hold(
         &products(),

@@ -22,7 +22,7 @@ pub fn aggregates(case: &Case<'_, impl Host>) -> Option<Proposal> {
     let own = |index: usize| is_aggregate(tokens, index) && case.block(index).as_ref() == Some(&block);
     let (moved, kept): (Vec<Range<usize>>, Vec<Range<usize>>) =
         conjuncts(tokens, filter.clone())?.into_iter().partition(|part| part.clone().any(own));
-    if moved.is_empty() {
+    if moved.is_empty() || moved.iter().any(|part| is_of_itself(tokens, part.clone())) {
         return None;
     }
     let said = joined(tokens, &moved);
@@ -38,6 +38,24 @@ pub fn aggregates(case: &Case<'_, impl Host>) -> Option<Proposal> {
         change: format!("The condition {said} is now in HAVING."),
         reason: "Rows are filtered before they are aggregated, groups afterwards.".into(),
     })
+}
+
+/// Whether a condition compares a column with an aggregate of the same: of a group that has one value of the column that
+/// says nothing, and the row with the extreme of all is meant.
+pub fn is_of_itself(tokens: &Tokens<'_>, part: Range<usize>) -> bool {
+    let mut inside: Vec<String> = Vec::new();
+    let mut outside: Vec<String> = Vec::new();
+    let mut end = part.start;
+    for at in part {
+        if is_aggregate(tokens, at) && at >= end {
+            end = tokens.closing(at + 1).unwrap_or(at);
+        }
+        let named = tokens.name(at).filter(|_| tokens.kind(at + 1) != Some(Kind::Dot));
+        if let Some(name) = named.filter(|_| !is_aggregate(tokens, at)) {
+            if at < end { &mut inside } else { &mut outside }.push(name);
+        }
+    }
+    outside.iter().any(|name| inside.contains(name))
 }
 
 /// Computes the windows of WHERE in a subquery and filters outside.
@@ -330,7 +348,27 @@ pub fn one_of_many(case: &Case<'_, impl Host>) -> Option<Proposal> {
             })
             && case.block(index).is_some_and(|block| !is_single(tokens, &block))
     });
-    (!other).then(|| case.span(only)).flatten().map(|span| Proposal {
+    let block = case.block(only + 2)?;
+    // Of each group one row is meant, and under NOT a row that is NULL would hide all others.
+    let negated = case.block(only).is_none_or(|around| {
+        (around.range.start..only).any(|at| tokens.is(at, "NOT") && case.block(at).as_ref() == Some(&around))
+    });
+    if other || negated {
+        return None;
+    }
+    if block.clause(Clause::OrderBy).is_some() && block.clause(Clause::Limit).is_none() {
+        let end = block.end_of(tokens, Clause::OrderBy)?;
+        return Some(Proposal {
+            edits: vec![Edit::insert(end, " LIMIT 1".to_owned())],
+            change: "The subquery gives its first row alone.".into(),
+            reason: "It gives several rows in an order, and one is compared with.".into(),
+        });
+    }
+    let computed = |list: &Range<usize>| list.clone().any(|at| is_aggregate(tokens, at));
+    if block.clause(Clause::Select).is_some_and(computed) {
+        return None;
+    }
+    case.span(only).map(|span| Proposal {
         edits: vec![Edit::replace(span, "IN")],
         change: "The comparison with one row is now with each row of the subquery.".into(),
         reason: "The subquery gives several rows, and a row may equal any of them.".into(),

@@ -88,7 +88,11 @@ fn group(case: &Case<'_, impl Host>) -> Option<Proposal> {
     if missing.is_empty() || !missing.iter().any(|written| written.contains(failing)) {
         return None;
     }
-    if gives_any_row(case, &block) || splits_to_rows(case, &block, &grouped, &missing) {
+    let having = block.clause(Clause::Having).cloned();
+    if having.is_some_and(|having| filters::is_of_itself(tokens, having))
+        || gives_any_row(case, &block)
+        || splits_to_rows(case, &block, &grouped, &missing)
+    {
         return None;
     }
     let list = missing.join(", ");

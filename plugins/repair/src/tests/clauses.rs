@@ -100,6 +100,26 @@ fn one_of_several_rows_is_compared_with() {
                     "SELECT name FROM customers WHERE cust_id IN (SELECT cust_id FROM bills WHERE total_amt = (SELECT max(total_amt) FROM bills))",
                 ),
             ),
+            // An order says which one is meant.
+            (
+                "SELECT name FROM customers WHERE cust_id = (SELECT cust_id FROM bills ORDER BY total_amt DESC)",
+                Some(
+                    "SELECT name FROM customers WHERE cust_id = (SELECT cust_id FROM bills ORDER BY total_amt DESC LIMIT 1)",
+                ),
+            ),
+            (
+                "SELECT name FROM customers WHERE cust_id = (SELECT cust_id FROM bills GROUP BY cust_id HAVING count(*) > 3)",
+                Some(
+                    "SELECT name FROM customers WHERE cust_id IN (SELECT cust_id FROM bills GROUP BY cust_id HAVING count(*) > 3)",
+                ),
+            ),
+            // The one of each group is meant, of its own group alone.
+            (
+                "SELECT bill_no FROM bills WHERE total_amt = (SELECT max(total_amt) FROM bills GROUP BY cust_id)",
+                None,
+            ),
+            // One NULL among them would leave nobody.
+            ("SELECT name FROM customers WHERE NOT (cust_id = (SELECT cust_id FROM bills))", None),
             // Either may be the one.
             (
                 "SELECT name FROM customers WHERE cust_id = (SELECT cust_id FROM bills) AND city = (SELECT city FROM customers)",
