@@ -261,7 +261,8 @@ impl Report {
             .collect()
     }
 
-    /// Verdicts of a domain since a moment, the last first, with what they are about.
+    /// Verdicts of a domain since a moment, the last first, with what they are about. Those on asks that were answered to
+    /// somebody in particular are left out: nothing is learned from these.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -273,7 +274,8 @@ impl Report {
     ) -> Result<Vec<FeedbackRow>, StoreError> {
         let query = "SELECT f.id, f.at, f.domain, f.ask, f.verdict, f.corrected_sql, f.note, f.who, a.question, a.final_sql
             FROM airlock.feedback f LEFT JOIN airlock.asks a ON a.id = f.ask AND a.domain = f.domain
-            WHERE f.domain = $1 AND f.at >= $2 ORDER BY f.at DESC LIMIT $3";
+            WHERE f.domain = $1 AND f.at >= $2 AND NOT coalesce(a.under_identity, false)
+            ORDER BY f.at DESC LIMIT $3";
         let lease = self.pool.lease().await?;
         let since = super::rows::system(since);
         let rows = lease.query(query, &[&domain.as_str(), &since, &limit.clamp(1, PAGE)]).await;

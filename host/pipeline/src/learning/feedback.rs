@@ -97,7 +97,8 @@ impl Judgement {
     }
 
     /// Records it, and hands in what it speaks for: a golden case of what is right, an example of what was corrected; nothing of
-    /// an ask that was answered under an identity.
+    /// an ask that was answered under an identity, of which neither SQL nor note is kept, and nothing by SQL that touches what
+    /// nobody may learn.
     ///
     /// # Errors
     /// [`FeedbackError`]; a corrected SQL that the gate refuses is not recorded.
@@ -125,8 +126,8 @@ impl Judgement {
                 domain: &asked.domain,
                 ask: self.ask,
                 verdict: self.verdict(),
-                corrected_sql: corrected,
-                note: self.note.as_deref(),
+                corrected_sql: corrected.filter(|_| !asked.under_identity),
+                note: self.note.as_deref().filter(|_| !asked.under_identity),
                 who: self.who.as_deref(),
                 surface,
             })
@@ -137,8 +138,8 @@ impl Judgement {
             .collect();
         log.uses(&uses).await?;
         let mut candidates = Vec::new();
-        // What was answered to somebody in particular is told to nobody else.
-        let right = right.filter(|_| !asked.under_identity);
+        // What was answered to somebody in particular is told to nobody else, nor is what nobody may learn of.
+        let right = right.filter(|sql| !asked.under_identity && domain.guarded_in(sql).is_none());
         for content in right.map(|sql| self.speaks_for(asked, &sql)).into_iter().flatten() {
             let content = content.without_comments();
             let made_by = self.who.as_deref().unwrap_or(surface);

@@ -41,6 +41,9 @@ impl Host {
         else {
             return Ok(Vec::new());
         };
+        if domain.guarded_in(&right).is_some() {
+            return Ok(Vec::new());
+        }
         let stages = self.registry().current();
         let component = stages.component(Stage::Distill, domain.name());
         let component = component.filter(|one| !self.quarantine().bars(Stage::Distill, one.digest()));

@@ -23,7 +23,7 @@ pub(super) struct ToolProblem {
     /// More for a program: position, SQLSTATE.
     details: Vec<(&'static str, Value)>,
     /// What there is of the tool's own result, where it is of its output schema all the same.
-    record: Option<Said>,
+    record: Option<Box<Said>>,
 }
 
 impl ToolProblem {
@@ -54,7 +54,7 @@ impl ToolProblem {
 
     /// With the record of what was done before it.
     pub(super) fn recorded(self, record: Said) -> Self {
-        Self { record: Some(record), ..self }
+        Self { record: Some(Box::new(record)), ..self }
     }
 
     /// As a result. Where there is no record, structured content is left out: it would have to be of the tool's output schema.

@@ -57,9 +57,6 @@ impl<'r, H: Host> Search<'r, '_, H> {
         {
             return Some(among);
         }
-        if !one && self.counts_elsewhere() {
-            return None;
-        }
         let shown = qualifier.is_some() || one || self.is_shown(&reading);
         if repeats || !shown {
             return None;
@@ -73,26 +70,6 @@ impl<'r, H: Host> Search<'r, '_, H> {
             }
             (how, _) => how,
         })
-    }
-
-    /// Whether a row that is there more than once would be counted or ranked where it cannot be seen from here: by a window, or
-    /// by the query that reads this one as a table.
-    fn counts_elsewhere(&self) -> bool {
-        let tokens = &self.case.tokens;
-        let own = |at: &usize| self.case.block(*at).as_ref() == Some(self.block);
-        if self.block.range.clone().filter(own).any(|at| tokens.is(at, "OVER")) {
-            return true;
-        }
-        let open = self.block.range.start.checked_sub(1).filter(|at| tokens.kind(*at) == Some(Kind::Open));
-        let before = open.and_then(|open| open.checked_sub(1));
-        let read = before.is_some_and(|before| {
-            tokens.is_any(before, &["FROM", "JOIN", "AS", "LATERAL", "MATERIALIZED"])
-                || tokens.kind(before) == Some(Kind::Comma)
-        });
-        let folded = self.block.clause(Clause::GroupBy).is_some()
-            || tokens.is(self.block.range.start + 1, "DISTINCT")
-            || self.block.range.clone().filter(own).any(|at| is_aggregate(tokens, at));
-        read && !folded
     }
 
     /// Whether what an argument is of is a count.
