@@ -87,6 +87,9 @@ async fn what_is_logged_is_reported_and_grows_old() {
         surface: "http",
     };
     log.feedback(&verdict).await.unwrap();
+    // It is on an ask of somebody in particular: nothing is learned from it.
+    assert_eq!(report.feedback(&domain, hour_ago, 10).await.unwrap().len(), 0);
+    log.feedback(&Feedback { ask: answers[1].ask_id, ..verdict }).await.unwrap();
     let said = report.feedback(&domain, hour_ago, 10).await.unwrap();
     assert_eq!(
         (said[0].verdict, said[0].question.as_deref()),
@@ -121,7 +124,7 @@ async fn what_is_logged_is_reported_and_grows_old() {
     other.execute("SELECT pg_advisory_unlock_all()", &[]).await.unwrap();
     let ages = [Aged::Asks, Aged::Signals, Aged::Feedback, Aged::Duplicates];
     let swept = janitor.sweep(&ages.map(|what| (what, later))).await.unwrap();
-    assert_eq!(swept, Some(ages.into_iter().zip([2, 1, 0, 0]).collect::<Vec<_>>()));
+    assert_eq!(swept, Some(ages.into_iter().zip([2, 1, 1, 0]).collect::<Vec<_>>()));
 }
 
 #[tokio::test]

@@ -179,7 +179,9 @@ mod tests {
             // Multisets: how often counts.
             (json!([["a", 1], ["a", 1]]), two, json!([["a", 1], ["b", 1]]), two, free, false),
             (json!([["a", 1]]), two, json!([["a", 1], ["a", 1]]), two, free, false),
-            (json!([]), two, json!([]), three, free, true),
+            // Without rows too.
+            (json!([]), three, json!([]), two, free, true),
+            (json!([]), two, json!([]), three, free, false),
         ] {
             let comparison = compare(&result(got.clone(), types), &result(gold.clone(), gold_types), blocks);
             assert_eq!(comparison == Comparison::Same, same, "{got} {gold} {blocks:?}: {comparison:?}");

@@ -44,7 +44,6 @@ fn a_number_of_one_row_is_said_of_it() {
         &products(),
         &[
             ("900 units were sold.", Some("900")),
-            ("There are 1,200 units.", Some("1,200")),
             ("Each product sold 900 units.", Some("each")),
             ("The highest number of units is 1,200.", None),
             ("The highest number of units is 900.", Some("highest")),

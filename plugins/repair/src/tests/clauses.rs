@@ -108,9 +108,9 @@ fn one_of_several_rows_is_compared_with() {
                 ),
             ),
             (
-                "SELECT name FROM customers WHERE cust_id = (SELECT cust_id FROM bills GROUP BY cust_id HAVING count(*) > 3)",
+                "SELECT name FROM customers WHERE cust_id = (SELECT cust_id FROM bills GROUP BY cust_id)",
                 Some(
-                    "SELECT name FROM customers WHERE cust_id IN (SELECT cust_id FROM bills GROUP BY cust_id HAVING count(*) > 3)",
+                    "SELECT name FROM customers WHERE cust_id IN (SELECT cust_id FROM bills GROUP BY cust_id)",
                 ),
             ),
             // The one of each group is meant, of its own group alone.
