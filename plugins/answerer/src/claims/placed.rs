@@ -1,4 +1,4 @@
-//! Whether a number of one row is said of that row: alone in a sentence it would be one of all of them.
+//! Whether a number that several rows have is said of one of them: alone in a sentence it would be one of all rows.
 
 use super::Claims;
 use super::kinds::{Claim, claimed};
@@ -8,7 +8,7 @@ use crate::trace::Mention;
 
 impl Claims<'_> {
     /// A number of some rows in a sentence that names no row, unless all rows have it or it is the extreme that the sentence
-    /// says it is.
+    /// says it is. A number that only one row has names that row.
     pub(super) fn unplaced(&self, said: &Sentence<'_>) -> Option<String> {
         let names_rows = !said.refs.is_empty() || !said.cells.is_empty() || !said.before.is_empty();
         if self.input.rows.len() < 2 || names_rows {
