@@ -261,3 +261,25 @@ async fn a_word_that_the_schema_does_not_know_still_reaches_the_model() {
     assert!(!model.prompts().is_empty(), "{answer}");
     assert_eq!((status, answer["attempts"].as_u64()), (200, Some(1)), "{answer}");
 }
+
+#[tokio::test]
+async fn a_question_for_another_moment_says_where_its_query_goes_by_today() {
+    let question = "Who was employed?";
+    let model = ScriptedModel::start(move |prompt| {
+        if prompt.contains(question) {
+            "SELECT emp_name FROM employees WHERE CURRENT_DATE > DATE '2020-01-01' ORDER BY emp_id LIMIT 1"
+                .into()
+        } else {
+            "I do not know this question.".into()
+        }
+    })
+    .await;
+    let airlock = Airlock::with_model(&model).await;
+    for (body, warned) in
+        [(json!({"question": question, "now": NOW}), true), (json!({"question": question}), false)]
+    {
+        let (status, answer) = airlock.post(&body).await;
+        assert_eq!((status, answer["outcome"].as_str()), (200, Some("answered")), "{answer}");
+        assert_eq!(answer["warnings"].to_string().contains("answered for today"), warned, "{answer}");
+    }
+}

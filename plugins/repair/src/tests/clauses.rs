@@ -27,6 +27,11 @@ fn conditions_on_aggregates_move_to_having() {
                 ),
             ),
             (
+                "SELECT bill_no FROM bills WHERE total_amt = >max(total_amt) GROUP BY bill_no, total_amt",
+                // Of a group that has one amount that would be true of every row.
+                None,
+            ),
+            (
                 "SELECT cust_id FROM bills WHERE >count(*) = 3 GROUP BY cust_id HAVING min(total_amt) = 1",
                 Some(
                     "SELECT cust_id FROM bills  GROUP BY cust_id HAVING min(total_amt) = 1 AND count(*) = 3",
